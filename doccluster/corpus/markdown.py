@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from doccluster.corpus.column_names import PLAIN_IDS, plain_name
@@ -104,25 +105,16 @@ def _of_yaml(lines: list[str], above: str = "") -> tuple[_Facts, list[str]]:
             groups.append([line])
     for head, *below in groups:
         key = _KEY.match(head)
-        if key is None:
-            unread += [head, *below]
-            continue
-        name, value = f"{above}{key[3].strip()}", _COMMENT.sub("", key[4] or "")
-        items = [_value(item[1]) for line in below if (item := _ITEM.match(line)) and not _KEY.match(item[1])]
-        inner: _Facts = {}
-        lines_unread: list[str] = []
-        if value.startswith(("|", ">")):
-            inner = {name: " ".join(map(str.strip, below))}
-        elif value and (text := _value(" ".join([key[4], *map(str.strip, below)]))) is not None:
-            inner = {name: text}
-        elif not value and len(texts := [item for item in items if isinstance(item, str)]) == len(below):
-            inner = {name: texts}
-        elif not value and name.count(".") < _MAX_LEVELS:
-            inner, lines_unread = _of_yaml(below, f"{name}.")
+        name = above if key is None else f"{above}{key[3].strip()}"
+        value = None if key is None else _value(key[4] or "", below)
+        if value is not None:
+            facts[name] = value
+        elif key is None or key[4] or name.count(".") >= _MAX_LEVELS:
+            unread += [head, *(below or [""])]
         else:
-            lines_unread = below or [""]
-        facts |= inner
-        unread += [head, *lines_unread] if lines_unread else []
+            inner, lines_unread = _of_yaml(below, f"{name}.")
+            facts |= inner
+            unread += [head, *lines_unread] if lines_unread else []
     return facts, unread
 
 
@@ -130,8 +122,16 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _value(text: str) -> str | list[str] | None:
-    """Return a value of YAML, or the items of a list in brackets; None for anything else."""
+def _value(text: str, below: list[str]) -> str | list[str] | None:
+    """Return a value of YAML and the lines below it as a text, or the items of a list; None for anything else."""
+    plain = _COMMENT.sub("", text).strip()
+    if plain.startswith(("|", ">")):
+        return " ".join(map(str.strip, below))
+    if not plain:
+        items = [_value(item[1], []) for line in below if (item := _ITEM.match(line)) and not _KEY.match(item[1])]
+        texts = [item for item in items if isinstance(item, str)]
+        return texts if len(texts) == len(below) else None
+    text = " ".join([text, *map(str.strip, below)])
     quoted, listed = _QUOTED.fullmatch(text), _LIST.fullmatch(text)
     if listed is not None:
         return [_unquoted(item[1]) for item in _IN_LIST.finditer(listed[1]) if item[1].strip()]
@@ -213,29 +213,24 @@ def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     file.is_partly_read = bool(unread)
     body, heading = plain_markdown(body)
     row: dict[str, object] = {_column(name): value for name, value in facts.items()}
-    named = {option: name for option in ONE_COLUMN if (name := getattr(options, option)) in row}
-    labels = options.label_names and [name for name in options.label_names if name in row]
-    kept = [name for name in options.kept_columns if name in row]
-    row_options = ReadOptions(
+    absent: dict[str, Any] = {option: None for option in ONE_COLUMN if getattr(options, option) not in row}
+    row_options = replace(
+        options,
         text_column="text",
-        label_columns=labels,
-        keep_columns=kept,
-        drop_columns=options.drop_columns,
-        label_separator=options.label_separator,
-        **named,
+        label_columns=options.label_names and [name for name in options.label_names if name in row],
+        keep_columns=[name for name in options.kept_columns if name in row],
+        **absent,
     )
     columns = choose_columns([*row, "text"], row_options, table=file.name, first_rows=[row])
     for name, value in row.items():
-        if name in columns.labels:
-            row[name] = value.split(",") if plain_name(name) in _WITH_COMMAS and isinstance(value, str) else value
-        elif isinstance(value, list):
+        if name in columns.labels and isinstance(value, str) and plain_name(name) in _WITH_COMMAS:
+            row[name] = value.split(",")
+        elif name not in columns.labels and isinstance(value, list):
             row[name] = "; ".join(value)
     draft = row_draft(row, columns, row_options, file.name)
     title = draft.title or heading
     text = "\n".join([with_title(title, body.strip()), *unread])
-    yield file.as_document(
-        text, title=title, date=draft.date, source=draft.source, link=draft.link, labels=draft.labels, extra=draft.extra
-    )
+    yield replace(draft, text=text, title=title, id=str(file.place), is_whole_file=True, text_columns=())
 
 
 def _column(name: str) -> str:
