@@ -9,10 +9,12 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib import resources
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -35,37 +37,14 @@ _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _NO_BREAK = "\x01"  # stands for <lb break="no"/>: a word goes on there, without the blanks around it
 _LIST_OF_TAGS = re.compile(r"(?:<[^<>\s]+>)+|\|(?:[^|\s]+\|)+")  # <python><pandas>, as Stack Exchange writes them
-_REFUSED = {
-    "urlset": "a sitemap: addresses, and no texts",
-    "sitemapindex": "a list of sitemaps: addresses, and no texts",
-    "mediawiki": "a dump of a wiki, whose templates are not read; take the markup off first, as wikiextractor does",
-}
-_WORDS = (
-    # elements inside a line, where no text beside them says so
-    "a b big bold c em emph ex expan font foreign hi i ital italic mark monospace named-content sc seg small span "
-    "strike strong style sub sup supplied tt u underline unclear",
-    # with lines of their own wherever they stand, beside the blocks of HTML
-    "para sec subsection sect1 sect2 sect3 div1 div2 div3 div4 head list listitem note fn footnote fig lg l table-wrap "
-    "disp-quote cell td th xref",
-    # what the root of one document may repeat, beside these
-    "chapter part act scene page line stanza verse s sp u turn w ref reference meta metadata link author",
-    # records even without fields
-    "doc document record article post tweet review comment message abstract",
-    "lb br pb cb break",
-    "permissions back ref-list referencelist licence license",  # not of the text
-)
+_TABLE = tomllib.loads(resources.files("doccluster.corpus").joinpath("xml_elements.toml").read_text("utf-8"))
+_REFUSED, _NAMED_BY, _USUAL_NAMES = _TABLE["refused"], _TABLE["named_by"], _TABLE["usual_names"]
 _PARTS_OF_DATES = ("year", "month", "day")
-_INLINE, _LINES, _PARTS, _RECORDS, _BREAKS, _LEFT_OUT = (frozenset(words.split()) for words in _WORDS)
+_INLINE, _LINES, _PARTS, _RECORDS, _BREAKS, _LEFT_OUT = (
+    frozenset(_TABLE[name].split()) for name in ("inline", "lines", "parts", "records", "breaks", "left_out")
+)
 _BLOCKS = (BLOCKS - {"article", "details", "main", "form"}).union(_LINES)
 _INSIDE_TEXTS = _BLOCKS.union(_INLINE, _BREAKS)
-_FIELDS = ("field", "column", "str", "arr", "date", "int", "long", "float", "double", "bool")
-_NAMED_BY = {**dict.fromkeys(_FIELDS, "name"), "datafield": "tag", "controlfield": "tag", "subfield": "code"}
-_USUAL_NAMES = {
-    **dict.fromkeys(("year", "dates"), "date"),
-    "articletitle": "title",
-    "abstracttext": "abstract",
-    "pmid": "id",
-}
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _MAX_LEVELS = 20  # of elements above a value, that its path names
 _Path = tuple[str, ...]  # the names of the elements that lead to another

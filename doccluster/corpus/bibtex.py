@@ -13,7 +13,7 @@ from doccluster.corpus._marked_collections import between_marks
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.reader import Format, Found, InputFile
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.references import BRINGS, Reference, columns_of, reference_drafts, tags_by_column
+from doccluster.corpus.references import BRINGS, TAGS, Reference, columns_of, reference_drafts
 
 _ENTRY = re.compile(r"((?:^|(?<=[})]))[ \t\ufeff]*@[ \t]*[A-Za-z]\w*\s*[{(])")  # that begins a line, or behind another
 _BEGINS = re.compile(
@@ -24,11 +24,6 @@ _NAME = re.compile(r"(?<![\w:.+-])([A-Za-z][\w:.+-]*+)\s*+=\s*+")
 _WORD = re.compile(r"[^\s,#{}()\"=]+")
 _NEXT_PART = re.compile(r"\s*#\s*")
 _BRACE, _BRACE_OR_QUOTE = re.compile("[{}]"), re.compile('[{}"]')
-_TAGS = tags_by_column(
-    "id: key | title: title | abstract: abstract | year: date year | day: day | link: url | "
-    "source: journal journaltitle booktitle publisher | doi: doi | authors: authors | keywords: words | "
-    "type: kind"
-)
 _NO_REFERENCES = ("string", "preamble", "comment")
 # Strings of strings double with each line of a file that is made to harm: what one field may take.
 _LONGEST_STRING, _MAX_PARTS, _MAX_FIELDS = 500, 100, 500
@@ -107,7 +102,7 @@ def _reference(kind: str, key: str, fields: dict[str, str]) -> dict[str, str]:
     values |= {"key": [[key]], "kind": [[kind]], "url": [[re.sub(r"[\\{}]", "", fields.get("url", ""))]]}
     month_day = " ".join(plain_latex(fields.get(name, "")) for name in ("month", "day"))
     whole = fields.get("date", "").partition("/")[0].replace("-", "/")
-    return columns_of(values | {"day": [[month_day]], "date": [[whole]]}, _TAGS)
+    return columns_of(values | {"day": [[month_day]], "date": [[whole]]}, TAGS["bibtex"])
 
 
 # LaTeX puts accents before letters, Unicode behind them

@@ -7,8 +7,10 @@ there is none. Exports are often joined, cut off or edited by hand, so a record 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import resources
 
 from doccluster.corpus._marked_collections import between_marks
 from doccluster.corpus.dates import iso_date
@@ -20,6 +22,8 @@ from doccluster.corpus.reader_options import ReadOptions
 BRINGS = (
     "title, date, link, the journal as source; columns `authors`, `keywords`, `type`; the text is the column `abstract`"
 )
+TAGS: dict[str, dict[str, str]]  # of each form, by column
+TAGS = tomllib.loads(resources.files("doccluster.corpus").joinpath("references.toml").read_text("utf-8"))
 _DOI = re.compile(r"\b10\.\d+/\S+")
 Reference = tuple[str, dict[str, str]]  # where it is, and its columns
 Values = Mapping[str, list[list[str]]]  # the values of each tag, each on one line or more
@@ -37,11 +41,6 @@ def reference_drafts(
         yield item
     if is_empty:
         raise ReadFailure("no-entries", "no reference in it")
-
-
-def tags_by_column(table: str) -> dict[str, str]:
-    """Return the tags that may hold each column of a reference, the likeliest first."""
-    return dict(part.split(": ", 1) for part in table.split(" | "))
 
 
 def columns_of(values: Values, tags: Mapping[str, str], *, wraps: bool = True) -> dict[str, str]:
@@ -124,27 +123,18 @@ _RIS_TAGS = "TY|ER|T[12I]|A[1BU]|PY|Y1|DA|KW|N[12]|UR|DO|J[FO]|ID|[SE]P|VL|IS|SN
 _RIS = _Tags(
     re.compile(rf"[ \t]*((?:{_RIS_TAGS})(?=[ \t]*-(?:[ \t]|$))|[A-Z][A-Z0-9](?=  -))[ \t]*-(.*)", re.DOTALL),
     re.compile(r"^(\ufeff?[ \t]*TY[ \t]*-)(?=[ \t]|$)"),
-    tags_by_column(
-        "id: ID AN | title: TI T1 CT BT | abstract: AB N2 | year: PY Y1 | day: DA | link: UR | "
-        "source: JF JO T2 JA J2 | doi: DO | authors: AU A1 | keywords: KW | type: TY"
-    ),
+    TAGS["ris"],
     wraps=False,
 )
 _MEDLINE = _Tags(
     re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|$)", re.DOTALL),
     re.compile(r"^(\ufeff?PMID {0,2}-)(?= |$)"),
-    tags_by_column(
-        "id: PMID | title: TI BTI TT | abstract: AB | year: DP | source: JT TA | doi: AID LID | "
-        "authors: FAU AU | keywords: MH OT | type: PT"
-    ),
+    TAGS["medline"],
 )
 _WOS = _Tags(
     re.compile(r"([A-Z][A-Z0-9])(?: (.*)|$)", re.DOTALL),
     re.compile(r"^(\ufeff?PT)(?= |$)"),
-    tags_by_column(
-        "id: UT | title: TI | abstract: AB | year: PY | day: PD | source: SO | doi: DI | authors: AF AU | "
-        "keywords: DE ID | type: DT PT"
-    ),
+    TAGS["wos"],
 )
 _WOS_HEADER = r"PT\t(?:[A-Z][A-Z0-9]\t)+[A-Z][A-Z0-9]\s*$"
 
