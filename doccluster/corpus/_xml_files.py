@@ -202,17 +202,15 @@ def read_xml_records(file: InputFile, options: ReadOptions) -> Iterator[Draft | 
     path = () if root is None else _path_of_records(root) or _path_of_records(root, is_sure=False)
     if not path:
         raise ReadFailure("no-entries", "no element is repeated in it")
-    skipped: list[Skipped] = []
-    yield from record_drafts(_as_rows(_records(file, path, options, skipped)), file, options)
-    yield from skipped
+    yield from record_drafts(_as_rows(_records(file, path, options)), file, options)
 
 
-def _records(file: InputFile, path: _Path, options: ReadOptions, skipped: list[Skipped]) -> Iterator[_Record]:
+def _records(file: InputFile, path: _Path, options: ReadOptions) -> Iterator[_Record | Skipped]:
     """Yield where each record is and what it holds: elements of that name, and those beside them that have fields."""
     number = 0
     for item in failure_listed(xml_elements(file, path[:-1], options), file.name):
         if isinstance(item, Skipped):  # the end of what can be read
-            skipped.append(item)
+            yield item
         elif local_name(item) == path[-1] or (len(item) > 1 and local_name(item) != "teiheader"):
             number += 1
             yield f"{file.name}:{number}", list(_fields(item, options))
@@ -247,7 +245,8 @@ def _are_records(elements: Sequence[Element], size: int) -> bool:
     has_fields = name in _RECORDS or any(len(element) or element.attrib for element in elements)
     if name in _BLOCKS.union(_PARTS) or not has_fields or sum(map(_size, elements)) < size / 2:
         return False
-    rows = [row for _, row in _as_rows(("", list(_fields(element, ReadOptions()))) for element in elements)]
+    records = _as_rows(("", list(_fields(element, ReadOptions()))) for element in elements)
+    rows = [item[1] for item in records if isinstance(item, tuple)]
     names = dict.fromkeys(name for row in rows for name in row)
     is_prose = (prose_length([row.get(name) for row in rows]) >= SHORTEST_PROSE for name in names)
     return has_text_column(names, ReadOptions()) or any(is_prose)
@@ -264,10 +263,8 @@ def _fields(element: Element, options: ReadOptions) -> Iterator[tuple[_Path, obj
         yield from (((name,), value) for name, value in document.items())
         return
     for name, value in element.attrib.items():
-        if _LIST_OF_TAGS.fullmatch(value):
-            yield (name.rpartition("}")[2],), [tag for tag in re.split(r"[<>|]", value) if tag]
-        else:
-            yield (name.rpartition("}")[2],), _plain(value, options)
+        tags = re.split(r"[<>|]+", value)[1:-1] if _LIST_OF_TAGS.fullmatch(value) else None
+        yield (name.rpartition("}")[2],), tags or _plain(value, options)
     if not len(element) or _is_mixed(element):
         yield ("text" if local_name(element) in _RECORDS else local_name(element),), _plain(_text(element), options)
         return
@@ -295,27 +292,32 @@ def _value(element: Element) -> str:
     return date or element.get("when") or _text(element) or next(filter(None, attributes), "")
 
 
-def _as_rows(records: Iterator[_Record]) -> Iterator[tuple[str, dict[str, object]]]:
+def _as_rows(records: Iterator[_Record | Skipped]) -> Iterator[tuple[str, dict[str, object]] | Skipped]:
     """Yield records by column: the last name of a path, with those before it where a shorter path has that name."""
     names: dict[_Path, str] = {}
-    columns: set[str] = set()
+    taken: set[str] = set()
 
     def name_of(path: _Path) -> str:
         if path not in names:
-            usual = _USUAL_NAMES.get(path[-1].lower(), path[-1])
-            ends = itertools.chain([usual], ("_".join(path[-n:]) for n in range(2, len(path) + 1)))
-            names[path] = next((name for name in ends if name.lower() not in columns), "/".join(path))
-            columns.add(names[path].lower())
+            ends = [
+                _USUAL_NAMES.get(path[-1].lower(), path[-1]),
+                *("_".join(path[-n:]) for n in range(2, len(path) + 1)),
+            ]
+            names[path] = next((name for name in ends if name.lower() not in taken), "/".join(path))
+            taken.add(names[path].lower())
         return names[path]
 
     first = list(itertools.islice(records, SAMPLED_ROWS))
-    for path in sorted({path: None for _, fields in first for path, _ in fields}, key=len):
+    for path in sorted({path: None for item in first if isinstance(item, tuple) for path, _ in item[1]}, key=len):
         name_of(path)
-    for where, fields in itertools.chain(first, records):
+    for item in itertools.chain(first, records):
+        if isinstance(item, Skipped):
+            yield item
+            continue
         row: dict[str, list[object]] = {}
-        for path, value in fields:
+        for path, value in item[1]:
             row.setdefault(name_of(path), []).append(value)
-        yield where, {name: values if len(values) > 1 else values[0] for name, values in row.items()}
+        yield item[0], {name: values if len(values) > 1 else values[0] for name, values in row.items()}
 
 
 def _holds_records(beginning: Beginning) -> bool:

@@ -6,6 +6,7 @@ Of Markdown addresses of links, tags and the marks of headings, emphasis and cod
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import tomllib
@@ -16,7 +17,7 @@ from typing import Any
 from doccluster.corpus.column_names import PLAIN_IDS, plain_name
 from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.json_records import BAD_JSON, JSON_TEXT
-from doccluster.corpus.markup import unescape
+from doccluster.corpus.markup import BLOCKS, scan, unescape
 from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, with_title
 from doccluster.corpus.reader_options import ONE_COLUMN, ReadOptions
 
@@ -155,10 +156,8 @@ def _unquoted(text: str) -> str:
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
 _TARGET = r"""\(\s*(?:[^()\s]|\([^()\s]*+\))*+(?:\s+(?:"[^"\n]*+"|'[^'\n]*+'))?\s*\)"""
 _ASIDE = re.compile(
-    r"(?P<code>`[^`\n]++`)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|!\[\[[^\[\]\n]*+\]\]"
-    rf"|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}|\{{\{{[<%](?:[^{{}}])*+\}}\}}|\{{%[^{{}}]*+\}}"
-    r"|</?(?P<tag>[a-z][\w-]*+)(?:[^<>\n]|\n(?!\n))*+>",
-    re.DOTALL | re.IGNORECASE,
+    rf"(?P<code>`[^`\n]++`)|!\[\[[^\[\]\n]*+\]\]|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}"
+    r"|\{\{[<%][^{}]*+\}\}|\{%[^{}]*+\}"
 )
 _LINK = re.compile(rf"\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]|(?<!\])\[([^\[\]]*+)\](?:{_TARGET}|\[[^\[\]\n]*+\])")
 _DEFINITION = re.compile(
@@ -170,7 +169,9 @@ _MARKS = re.compile(
     r"|(?<![\w*])[*_]{1,3}(?=[^\s*_])|(?<=[^\s*_])[*_]{1,3}(?!\w)|\\(?=[!-/:-@\[-`{-~])",
     re.MULTILINE,
 )
-_BREAKING = re.compile("br|p|div|li|[uod]l|d[td]|t[dhr]|table|h[1-6r]|section|fig.*", re.IGNORECASE)
+
+
+_BREAKING = BLOCKS | {"td", "th"}
 
 
 def plain_markdown(text: str) -> tuple[str, str]:
@@ -192,18 +193,16 @@ def plain_markdown(text: str) -> tuple[str, str]:
     for is_code, lines in pieces:
         piece = "\n".join(lines)
         if not is_code:
-            piece = _DEFINITION.sub("", _LINK.sub(lambda link: link[1] or link[2] or "", _ASIDE.sub(_shown, piece)))
+            piece = _ASIDE.sub(
+                lambda aside: html.escape((aside["code"] or "").strip("`")) + (aside["alt"] or ""), piece
+            )
+            piece = _DEFINITION.sub("", _LINK.sub(lambda link: link[1] or link[2] or "", piece))
+            piece = "".join(part if isinstance(part, str) else " " * (part.name in _BREAKING) for part in scan(piece))
             heading = None if title else _TITLE.search(piece)
             title = title or (_MARKS.sub("", unescape(heading[0])).strip() if heading is not None else "")
             piece = unescape(_MARKS.sub("", piece))
         texts.append(piece)
     return "\n".join(texts), title
-
-
-def _shown(match: re.Match[str]) -> str:
-    if match["tag"]:
-        return " " if _BREAKING.fullmatch(match["tag"]) else ""
-    return match["code"].strip("`") if match["code"] else match["alt"] or ""
 
 
 def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
