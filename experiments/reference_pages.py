@@ -12,8 +12,7 @@ from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.column_names import FULL_TEXTS, FURTHER, SHORT_TEXTS, SNIPPETS, TITLES, USUAL
 from doccluster.corpus.columns import SAMPLED_ROWS, SHORTEST_PROSE, TIMES
-from doccluster.corpus.formats import FORMATS
-from doccluster.corpus.look_alikes import LOOK_ALIKES
+from doccluster.corpus.formats import FORMATS, LOOK_ALIKES
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.measures import Measure, list_measures
 from doccluster.measures.bibliography import bibtex, cite

@@ -13,6 +13,7 @@ import re
 import urllib.parse
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
@@ -54,15 +55,22 @@ def as_office_file(file: InputFile) -> tuple[InputFile, bool]:
 
 def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is."""
+    with opened_archive(file, options) as archive:
+        text, title, date = _read_parts(_Parts(archive, options.allowance.memory // 4))
+    yield file.as_document(with_title(title, text), title=title, date=date)
+
+
+@contextmanager
+def opened_archive(file: InputFile, options: ReadOptions) -> Iterator[zipfile.ZipFile]:
+    """Open the archive that a file is; inside, what is damaged or unsafe is a ReadFailure."""
     source: Any = file.local if file.local is not None else io.BytesIO(file.read(options.allowance.memory))
     try:
         with zipfile.ZipFile(source) as archive:
-            text, title, date = _read_parts(_Parts(archive, options.allowance.memory // 4))
-    except (zipfile.BadZipFile, KeyError, EOFError, ParseError) as error:
+            yield archive
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, ParseError) as error:
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     except DefusedXmlException as error:
         raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
-    yield file.as_document(with_title(title, text), title=title, date=date)
 
 
 class _Parts:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import io
 import itertools
 import posixpath
 import re
@@ -16,12 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from doccluster.base.limited_process import TooCostly
 from doccluster.corpus._delimited import Row, read_rows
-from doccluster.corpus._office_files import paragraphs
+from doccluster.corpus._office_files import opened_archive, paragraphs
 from doccluster.corpus._xml_files import local_name, xml_elements
 from doccluster.corpus.columns import SAMPLED_ROWS, listed, prose_length
 from doccluster.corpus.document import Skipped
@@ -34,7 +32,6 @@ _MAX_COLUMNS = 16_384  # of a sheet, in every program
 _DATE_FORMATS = {*map(str, (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))}  # those built in
 _TARGETS = "xl/_rels/workbook.xml.rels"
 _NOT_IN_DATES = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # characters that XML cannot hold
 _FIRST_PART = re.compile(
     rb"PK\x03\x04.{26}(xl|word|ppt)/|mimetypeapplication/vnd\.oasis\.opendocument\.(sp)", re.DOTALL
 )
@@ -44,21 +41,16 @@ _Sheets = dict[str, Callable[[], Iterator[list[str]]]]  # the rows of each sheet
 
 def read_spreadsheet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of the sheet that was named, else of that with the most prose; others are listed."""
-    source: Any = file.local if file.local is not None else io.BytesIO(file.read(options.allowance.memory))
-    try:
-        with zipfile.ZipFile(source) as archive:
-            sheets = _sheets(archive, file, options)
-            samples = {name: list(itertools.islice(rows(), SAMPLED_ROWS)) for name, rows in sheets.items()}
-            name = _chosen(samples, file, options)
-            width = max(map(len, samples[name]))
-            n_cells = 8 * sum(entry.compress_size for entry in archive.infolist()) + 100 * options.allowance.n_items
-            rows = _padded(sheets[name](), width, n_cells)
-            yield from read_rows(rows, file, options)
-            remedy = f"read was {name!r}; --format xlsx:sheet=NAME reads another"
-            others = [other for other, sample in samples.items() if sample and other != name]
-            yield from (Skipped(f"{file.name}, sheet {other}", "other-sheet", remedy) for other in others)
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ReadFailure("broken-file", f"it is damaged ({error})") from error
+    with opened_archive(file, options) as archive:
+        sheets = _sheets(archive, file, options)
+        samples = {name: list(itertools.islice(rows(), SAMPLED_ROWS)) for name, rows in sheets.items()}
+        name = _chosen(samples, file, options)
+        width = max(map(len, samples[name]))
+        n_cells = 8 * sum(entry.compress_size for entry in archive.infolist()) + 100 * options.allowance.n_items
+        yield from read_rows(_padded(sheets[name](), width, n_cells), file, options)
+        remedy = f"read was {name!r}; --format xlsx:sheet=NAME reads another"
+        others = [other for other, sample in samples.items() if sample and other != name]
+        yield from (Skipped(f"{file.name}, sheet {other}", "other-sheet", remedy) for other in others)
 
 
 def _chosen(samples: dict[str, list[list[str]]], file: InputFile, options: ReadOptions) -> str:
@@ -163,8 +155,7 @@ class _Cells:
         kind, value = cell.get("t", "n"), next((part.text or "" for part in cell if local_name(part) == "v"), "")
         if kind in ("s", "inlineStr", "str"):
             inline = "".join(text for part in cell if local_name(part) == "is" for text in _runs(part))
-            text = self.strings[int(value)] if kind == "s" and value else inline or value
-            return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+            return self.strings[int(value)] if kind == "s" and value else inline or value
         if kind == "b":
             return {"1": "True", "0": "False"}.get(value, value)
         if kind == "n" and value and int(cell.get("s", 0)) in self.date_styles:
@@ -218,7 +209,5 @@ XLSX = Format(
 
 def _is_spreadsheet(beginning: Beginning) -> bool:
     first = _FIRST_PART.search(beginning.head)
-    is_book = beginning.name.endswith((*_SUFFIXES, ".xlsb")) or (
-        first is not None and (first[1] == b"xl" or first[2] is not None)
-    )
-    return beginning.head.startswith(b"PK\x03\x04") and is_book
+    is_book = first is not None and (first[1] or first[2]) in (b"xl", b"sp")
+    return beginning.head.startswith(b"PK\x03\x04") and (is_book or beginning.name.endswith((*_SUFFIXES, ".xlsb")))

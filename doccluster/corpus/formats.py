@@ -11,63 +11,48 @@ import codecs
 import io
 import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from importlib import resources
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubled, pieces_of_work
-from doccluster.corpus._chats import BESIDE_MESSAGES
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._marked_collections import SMART, TREC
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
 from doccluster.corpus._spreadsheets import XLSX
 from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT
 from doccluster.corpus._xml_files import XML, XML_RECORDS
-from doccluster.corpus.bibtex import BIBTEX
 from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
 from doccluster.corpus.feeds import FEED, OPML
-from doccluster.corpus.json_records import JSON, JSON_LINES
-from doccluster.corpus.look_alikes import looks_like
+from doccluster.corpus.json_records import BESIDE_MESSAGES, JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.markdown import MARKDOWN
-from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
+from doccluster.corpus.reader import (
+    HEAD_SIZE,
+    Beginning,
+    Draft,
+    Format,
+    Found,
+    InputFile,
+    ReadFailure,
+    counted_stream,
+    guarded,
+)
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.references import MEDLINE, RIS, WOS
+from doccluster.corpus.references import BIBTEX, MEDLINE, RIS, WOS
 from doccluster.errors import Argument, InputError
 
-_RECORDS = (
-    TEXT,
-    LINES,
-    CSV,
-    TSV,
-    MARKDOWN,
-    JSON_LINES,
-    JSON,
-    PARQUET,
-    XLSX,
-    OFFICE,
-    RTF,
-    PDF,
-    RIS,
-    MEDLINE,
-    WOS,
-    BIBTEX,
-    TREC,
-    SMART,
-    REUTERS,
-    OPML,
-    FEED,
-    HTML,
-    XML_RECORDS,
-    XML,
-    MBOX,
-    NEWSGROUPS,
-    EML,
+_RECORDS: tuple[Format, ...] = (
+    *(TEXT, LINES, CSV, TSV, MARKDOWN, JSON_LINES, JSON, PARQUET, XLSX, OFFICE, RTF, PDF),
+    *(RIS, MEDLINE, WOS, BIBTEX, TREC, SMART, REUTERS),
+    *(OPML, FEED, HTML, XML_RECORDS, XML, MBOX, NEWSGROUPS, EML),
 )
 FORMATS: dict[str, Format] = {record.name: record for record in _RECORDS}
 _BY_ALIAS = {alias: record.name for record in _RECORDS for alias in record.aliases}
@@ -161,6 +146,42 @@ def _is_table(text: str, options: ReadOptions) -> bool:
     delimiter = choose_dialect("\n".join(lines)).delimiter
     cells = [cell.strip().strip('"') for cell in lines[0].split(delimiter)]
     return len(cells) > 1 and looks_like_header(cells, options) and all(len(cell) < 60 for cell in cells)
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """A kind of file whose lines are no documents, in words, known by the end of its name or by its first lines."""
+
+    what: str
+    pattern: str
+    min_lines: int = 1  # that the pattern covers
+    min_share: float = 0.0  # of the lines that are not blank
+    suffixes: Sequence[str] = ()
+
+
+_TABLE = tomllib.loads(resources.files("doccluster.corpus").joinpath("look_alikes.toml").read_text("utf-8"))
+LOOK_ALIKES = tuple(LookAlike(**kind) for kind in _TABLE["kinds"])
+
+
+def looks_like(beginning: Beginning) -> str | None:
+    r"""Return the kind, in words, of a file whose lines cannot be documents; None where they may well be.
+
+    >>> looks_like(Beginning("1\n00:00:01,000 --> 00:00:02,000\nThe ferry sails.\n", "a.txt"))
+    'subtitles'
+    """
+    text = re.sub(r"\r\n?", "\n", beginning.text)
+    whole, end, rest = text.rpartition("\n")
+    lines = f"{whole}{end}" if len(beginning.head) >= HEAD_SIZE and whole else f"{whole}{end}{rest}"
+    n_lines = sum(map(bool, map(str.strip, lines.split("\n"))))
+    for kind in LOOK_ALIKES:
+        if beginning.name.endswith(tuple(kind.suffixes)):
+            return kind.what
+        matches = re.finditer(kind.pattern, lines, re.MULTILINE)
+        if sum(match[0].strip("\n").count("\n") + 1 for match in matches) >= max(
+            kind.min_lines, kind.min_share * n_lines
+        ):
+            return kind.what
+    return None
 
 
 DOCUMENTS_AT_A_TIME = 500

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.bibtex import plain_latex
+from doccluster.corpus.references import plain_latex
 from doccluster.errors import InputError, NothingUsable
 
 CASES = pathlib.Path(__file__).parent / "files"

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from doccluster import inspect
 from doccluster.cli.main import commands, main
 from doccluster.corpus import read_corpus
-from doccluster.corpus.formats import FORMATS
-from doccluster.corpus.look_alikes import LOOK_ALIKES
+from doccluster.corpus.formats import FORMATS, LOOK_ALIKES
 from doccluster.errors import InputError
 
 TABLE = "id,text\n1,The ferry sails.\n2,The wall stands.\n"
