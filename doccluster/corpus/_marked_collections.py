@@ -7,8 +7,8 @@ read line by line, so that its size does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, kept_name
 from doccluster.corpus.document import Skipped
@@ -29,23 +29,25 @@ _ROLES = {
     **dict.fromkeys(("url", "link"), "link"),
     **dict.fromkeys(("source", "so", "pub"), "source"),
 }
+_Item = TypeVar("_Item")
 _MAX_OPEN = 100  # elements inside one another; deeper ones belong to the text around them
 _PARTS_OF_TEXTS = BLOCKS - {"section", *_ROLES}
 
 
 def between_marks(
-    file: InputFile, mark: re.Pattern[str], options: ReadOptions
-) -> Iterator[Skipped | tuple[str, str, str]]:
-    """Yield where each document is, the mark at which it begins, and what stands between that and the next mark.
+    file: InputFile, mark: re.Pattern[str], options: ReadOptions, make: Callable[[str, str, str], _Item]
+) -> Iterator[_Item | Skipped]:
+    """Yield what `make` makes of each document: of where it is, the mark at which it begins, and all up to the next.
 
     A mark is in one line, and the only group of its pattern; one that begins with ``</`` ends a document.
     """
     begins, pieces, number, n_left = "", [""], 0, 0
 
-    def document() -> Skipped | tuple[str, str, str]:
+    def document() -> _Item | Skipped:
         where = f"{file.name}:{number}"
-        too_long = Skipped(where, "too-long", f"more than {options.document_bytes:,} bytes")
-        return too_long if n_left < 0 else (where, begins, "".join(pieces))
+        if n_left < 0:
+            return Skipped(where, "too-long", f"more than {options.document_bytes:,} bytes")
+        return record(where, make, where, begins, "".join(pieces))
 
     for line in file.lines(options.document_bytes):
         n_left -= options.document_bytes + 1 if line is None else len(line)
@@ -64,8 +66,7 @@ def between_marks(
 
 def read_elements(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a file: text, title, id and date by the usual names, other short elements as columns."""
-    for item in between_marks(file, _ELEMENT, options):
-        yield item if isinstance(item, Skipped) else record(item[0], _element_draft, *item)
+    return between_marks(file, _ELEMENT, options, _element_draft)
 
 
 def _element_draft(where: str, begins: str, content: str) -> Draft:
@@ -127,8 +128,7 @@ _SMART_COLUMNS = {"A": "author", "B": "published", "K": "keywords"}
 
 def read_smart(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a file: .W under .T, .I as the id, .A, .B and .K as columns."""
-    for item in between_marks(file, _NUMBER, options):
-        yield item if isinstance(item, Skipped) else record(item[0], _smart_draft, *item)
+    return between_marks(file, _NUMBER, options, _smart_draft)
 
 
 def _smart_draft(where: str, begins: str, content: str) -> Draft:

@@ -56,12 +56,10 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     if len(first) == 1 and not isinstance(first[0], Skipped) and is_json_feed(first[0]):
         yield from read_json_feed(first[0], file)
         return
-    if len(first) == 1 and (messages := chat_messages(first[0], file)) is not None:
-        yield from record_drafts(messages, file, options)
-        return
     # of several values each is a record, whatever it holds
     several = len(first) > 1 and not isinstance(first[1], Skipped)
-    records = (
+    messages = chat_messages(first[0], file) if len(first) == 1 else None
+    records = messages or (
         record
         for value in itertools.chain(first, values)
         for record in ([value] if isinstance(value, Skipped | Mapping) and several else records_in(value, options))
@@ -282,34 +280,32 @@ BESIDE_MESSAGES = re.compile(
 )
 _EVENTS = ("channel_", "group_", "bot_add", "bot_remove", "pinned_item", "reminder_", "tombstone")
 _REFERENCE = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")  # <@U1>, <#C1|general>, <https://a.example|a page>
-_Messages = Iterator[tuple[str, object] | Skipped]
 
 
-def chat_messages(content: object, file: InputFile) -> _Messages | None:
+def chat_messages(content: object, file: InputFile) -> Iterator[object] | None:
     """Return the messages of a channel of Slack, or of all chats of Telegram; None for anything else."""
     if isinstance(content, list) and content and all(_is_of_slack(item) for item in content):
         return (_of_slack(item, f"{file.name}:{number}", file) for number, item in enumerate(content, 1))
     chats = content.get("chats") if isinstance(content, Mapping) else None
     if not isinstance(chats, Mapping) or not isinstance(chats.get("list"), list):
         return None
-    messages = (
+    return (
         {"chat": chat.get("name") or "", **message}
         for chat in chats["list"]
         if isinstance(chat, Mapping) and isinstance(chat.get("messages"), list)
         for message in chat["messages"]
         if isinstance(message, Mapping)
     )
-    return ((f"{file.name}:{number}", message) for number, message in zip(itertools.count(1), messages, strict=False))
 
 
 def _is_of_slack(item: object) -> bool:
     return isinstance(item, Mapping) and item.get("type") == "message" and isinstance(item.get("ts"), str)
 
 
-def _of_slack(message: Mapping[str, object], where: str, file: InputFile) -> tuple[str, object] | Skipped:
+def _of_slack(message: Mapping[str, object], where: str, file: InputFile) -> object:
     """Return a message with its channel and its date, its references as people see them."""
     event = str(message.get("subtype") or "")
     if event.startswith(_EVENTS):
         return Skipped(where, "about-the-collection", f"{event}: not a message but what happened to the channel")
     plain = _REFERENCE.sub(lambda match: match[3] or ("" if match[1] else match[2]), str(message.get("text") or ""))
-    return where, {"channel": file.folder, **message, "text": html.unescape(plain), "date": message["ts"]}
+    return {"channel": file.folder, **message, "text": html.unescape(plain), "date": message["ts"]}

@@ -125,11 +125,11 @@ def failure_listed(source: Iterable[_Item], name: str) -> Iterator[_Item | Skipp
 
 def record(
     where: str,
-    make: Callable[_Parameters, Draft | Skipped],
+    make: Callable[_Parameters, _Item],
     *arguments: _Parameters.args,
     **options: _Parameters.kwargs,
-) -> Draft | Skipped:
-    """Return the document that `make` makes of one record, or why there is none; other records go on."""
+) -> _Item | Skipped:
+    """Return what `make` makes of one record, a document in the end, or why there is none; other records go on."""
     try:
         with boundary("bad-record"):
             return make(*arguments, **options)

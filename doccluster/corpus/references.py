@@ -101,24 +101,20 @@ class _Tags:
 
     def read(self, file: InputFile, options: ReadOptions) -> Iterator[Found]:
         """Return one document for each record."""
-        return reference_drafts(self.references(file, options), file, options)
+        return reference_drafts(between_marks(file, self.begin, options, self.reference), file, options)
 
-    def references(self, file: InputFile, options: ReadOptions) -> Iterator[Reference | Skipped]:
-        """Return the columns of each record; what stands behind its last tag belongs to none."""
-        for item in between_marks(file, self.begin, options):
-            if isinstance(item, Skipped):
-                yield item
-                continue
-            values: dict[str, list[list[str]]] = {}
-            lines: list[str] = []  # of the value that is read
-            for line in f"{item[1]}{item[2]}".split("\n"):
-                match = self.line.match(line.lstrip("\ufeff").rstrip())
-                if match is not None:
-                    lines = [match[2] or ""]
-                    values.setdefault(match[1], []).append(lines)
-                elif line.strip():
-                    lines.append(line)
-            yield item[0], columns_of(values, self.tags, wraps=self.wraps)
+    def reference(self, where: str, begins: str, content: str) -> Reference:
+        """Return the columns of a record; what stands behind its last tag says nothing."""
+        values: dict[str, list[list[str]]] = {}
+        lines: list[str] = []  # of the value that is read
+        for line in f"{begins}{content}".split("\n"):
+            match = self.line.match(line.lstrip("\ufeff").rstrip())
+            if match is not None:
+                lines = [match[2] or ""]
+                values.setdefault(match[1], []).append(lines)
+            elif line.strip():
+                lines.append(line)
+        return where, columns_of(values, self.tags, wraps=self.wraps)
 
 
 _RIS_TAGS = "TY|ER|T[12I]|A[1BU]|PY|Y1|DA|KW|N[12]|UR|DO|J[FO]|ID|[SE]P|VL|IS|SN|PB"  # which people space as they like
@@ -225,7 +221,7 @@ def read_bibtex(file: InputFile, options: ReadOptions) -> Iterator[Found]:
 def _references(file: InputFile, options: ReadOptions) -> Iterator[Reference | Skipped]:
     strings: dict[str, str] = {}
     number = 0
-    for item in between_marks(file, _ENTRY, options):
+    for item in between_marks(file, _ENTRY, options, lambda *parts: parts):
         if isinstance(item, Skipped):
             yield item
             continue
