@@ -86,8 +86,6 @@ def check_format(format: str | None) -> str | None:
 def recognise(file: InputFile, options: ReadOptions) -> str:
     """Return the name of the format."""
     head = check_is_text(file)
-    if not file.is_explicit and BESIDE_MESSAGES.fullmatch(file.place.name):
-        raise ReadFailure("about-the-collection", "a list of people or channels; to read it, name the file")
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
     beginning = Beginning(_beginning(head).replace("\0", "").lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)
@@ -118,8 +116,10 @@ def _beginning(head: bytes) -> str:
 
 
 def check_is_text(file: InputFile) -> bytes:
-    """Return the first bytes, or raise ReadFailure when they are not of a text (or Parquet) file."""
+    """Return the first bytes, or raise ReadFailure when they are not of a text (or Parquet) file with documents."""
     head = file.head
+    if not file.is_explicit and BESIDE_MESSAGES.fullmatch(file.place.name):
+        raise ReadFailure("about-the-collection", "a list of people or channels; to read it, name the file")
     if not head:
         raise ReadFailure("empty", "a file of zero bytes")
     for signature, what in _SIGNATURES:

@@ -22,8 +22,8 @@ from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, with_t
 from doccluster.corpus.reader_options import ONE_COLUMN, ReadOptions
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd")
-_ENDS = {"---": ("---", "..."), "+++": ("+++",)}  # of a block, by the line that begins it
-_LONGEST_BLOCK, _MAX_LEVELS = 2_000, 8  # lines, and keys below keys
+_BLOCK = re.compile(r"(---|\+\+\+)[ \t]*\n((?:.*\n){,2000}?)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)")
+_MAX_LEVELS = 8  # of keys below keys
 _LINE_END = re.compile(r"\r\n?")
 _COMMENT = re.compile(r"(?:^|[ \t])[ \t]*+#.*")
 _KEY = re.compile(r"""( *)(["']?)([^\s"'#\[\]{},&*!|>%@`-][^"':\n]*+)\2[ \t]*:(?:[ \t]+(.*)|$)""")
@@ -52,22 +52,18 @@ def front_matter(text: str, *, is_markdown: bool) -> tuple[_Facts, list[str], st
         return (*_flat(values), text[end:].lstrip("\n")) if values else None
     if is_markdown and _FACTS_FIRST.match(text):  # as Pelican and MultiMarkdown have it
         head, _, below = text.partition("\n\n")
-        facts, unread = _of_yaml(head.split("\n", _LONGEST_BLOCK))
+        facts, unread = _of_yaml(head.split("\n", 2_000))
         return None if unread else (facts, [], below)
-    sign, *lines = text.split("\n", _LONGEST_BLOCK)
-    ends = _ENDS.get(sign.rstrip(), ())
-    n_lines = next((place for place, line in enumerate(lines[:_LONGEST_BLOCK]) if line.rstrip() in ends), None)
-    if n_lines is None:
+    block = _BLOCK.match(text)
+    if block is None:
         return None
     try:
-        facts, unread = (
-            _flat(tomllib.loads("\n".join(lines[:n_lines]))) if sign.startswith("+") else _of_yaml(lines[:n_lines])
-        )
+        facts, unread = _flat(tomllib.loads(block[2])) if block[1] == "+++" else _of_yaml(block[2].split("\n"))
     except (ValueError, RecursionError):
         return None
     # what stands between two rules may be a text as well
     n_strange = sum(not line.startswith((" ", "-", "]")) and _KEY.match(line) is None for line in unread)
-    return (facts, unread, "\n".join(lines[n_lines + 1 :])) if facts and n_strange <= len(facts) else None
+    return (facts, unread, text[block.end() :]) if facts and n_strange <= len(facts) else None
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> tuple[_Facts, list[str]]:
