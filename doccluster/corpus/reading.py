@@ -220,7 +220,7 @@ class Remarks:
         for kind, (what, (done, *words)) in _SENTENCES.items():
             if names := self.seen[kind]:
                 first = _first_of(next(iter(names)), len(names))
-                yield DocclusterWarning(f"the {what} of {first}{done}".replace("{:,}", f"{names.total():,}"), *words)
+                yield DocclusterWarning(f"the {what} of {first}{done.format(names.total())}", *words)
         for sentence, n_files in self.seen["unread"].items():
             first = _first_of(self.first_files[sentence], n_files)
             yield DocclusterWarning(f"{first} {'is' if n_files == 1 else 'are'} not read: {sentence}")

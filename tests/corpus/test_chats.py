@@ -38,6 +38,13 @@ def test_the_folder_of_a_workspace_holds_messages_and_lists_that_are_named():
         ("users.json", "about-the-collection"),
     ]
     assert len(read_corpus(FILES / "39-chat/users.json")) == 2  # which you named
+    assert len(read_corpus(FILES / "39-chat", format="json")) == 6
+
+
+def test_lists_beside_texts_are_not_counted_among_them(tmp_path):
+    for name in ("a.txt", "b.txt", "users.json"):
+        (tmp_path / name).write_text("The ferry sails.")
+    assert read_corpus(tmp_path).division == "each file is a document"
 
 
 def test_references_and_events_of_a_channel_are_no_words(tmp_path):
