@@ -12,6 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 
 from doccluster.corpus._marked_collections import between_marks
@@ -21,8 +22,11 @@ from doccluster.corpus.json_records import record_drafts
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure
 from doccluster.corpus.reader_options import ReadOptions
 
-BRINGS = (
-    "title, date, link, the journal as source; columns `authors`, `keywords`, `type`; the text is the column `abstract`"
+_format = partial(
+    Format,
+    brings="title, date, link, the journal as source; columns `authors`, `keywords`, `type`; the text is the column "
+    "`abstract`",
+    has_columns=True,
 )
 TAGS: dict[str, dict[str, str]]  # of each form, by column
 TAGS = tomllib.loads(resources.files("doccluster.corpus").joinpath("references.toml").read_text("utf-8"))
@@ -168,34 +172,28 @@ def _begins(pattern: str) -> Callable[[Beginning], bool]:
 
 
 _LONGEST_PREAMBLE = 4_000  # characters
-RIS = Format(
+RIS = _format(
     "ris",
     _RIS.read,
     "a reference",
-    BRINGS,
     suffixes=(".ris",),
     recognises=_begins(r"^[ \t]*TY[ \t]*-[ \t]*[A-Z]+\s*\n[ \t]*[A-Z][A-Z0-9][ \t]*-[ \t]"),
-    has_columns=True,
 )
-MEDLINE = Format(
+MEDLINE = _format(
     "medline",
     _MEDLINE.read,
     "a reference of PubMed",
-    BRINGS,
     suffixes=(".nbib", ".medline"),
     aliases=("nbib", "pubmed"),
     recognises=_begins(r"\APMID- ?\d+\s*\n[A-Z]{2,4} {0,2}- "),
-    has_columns=True,
 )
-WOS = Format(
+WOS = _format(
     "wos",
     _read_wos,
     "a reference of Web of Science, in tagged lines or in a table",
-    BRINGS,
     suffixes=(".ciw", ".isi"),
     aliases=("web-of-science",),
     recognises=_begins(rf"\A(?:FN .*\n)?(?:VR .*\n)?\s*PT [A-Z]\b.*\n[A-Z][A-Z0-9] |\A{_WOS_HEADER}"),
-    has_columns=True,
 )
 
 
@@ -302,7 +300,7 @@ _LATEX = re.compile(
 _LOOKS = re.compile(
     r"(?:text|math)[a-z]*|emph|em|it|bf|rm|tt|sc|sl|sf|[mh]box|url|href|ensuremath|par|left|right|protect|newline"
 )
-_REST = {"~": " ", "--": "–", "---": "—", "``": "“", "''": "”"}
+_SIGNS = {"~": " ", "--": "–", "---": "—", "``": "“", "''": "”", r"\-": "", r"\,": " ", r"\;": " ", "\\\\": " "}
 
 
 def plain_latex(text: str) -> str:
@@ -320,20 +318,14 @@ def _plain(match: re.Match[str]) -> str:
     if match["command"]:
         name = match["command"]
         return _LETTER_OF.get(name) or ("" if _LOOKS.fullmatch(name) else name + match["blanks"])
-    if match["note"]:
-        return ""
-    if match["sign"]:
-        return {"-": "", "\\": " ", ",": " ", ";": " "}.get(match["sign"], match["sign"])
-    return _REST.get(match["rest"], "")
+    return _SIGNS.get(match[0], match["sign"] or "")
 
 
-BIBTEX = Format(
+BIBTEX = _format(
     "bibtex",
     read_bibtex,
     "an entry of BibTeX",
-    BRINGS,
     suffixes=(".bib", ".bibtex"),
     aliases=("bib", "biblatex"),
     recognises=lambda beginning: _BEGINS.match(beginning.text) is not None,
-    has_columns=True,
 )
