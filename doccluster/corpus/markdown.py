@@ -6,7 +6,6 @@ Of Markdown addresses of links, tags and the marks of headings, emphasis and cod
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import tomllib
@@ -17,7 +16,7 @@ from typing import Any
 from doccluster.corpus.column_names import PLAIN_IDS, plain_name
 from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.json_records import BAD_JSON, JSON_TEXT
-from doccluster.corpus.markup import BLOCKS, scan, unescape
+from doccluster.corpus.markup import unescape
 from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, with_title
 from doccluster.corpus.reader_options import ONE_COLUMN, ReadOptions
 
@@ -107,7 +106,7 @@ def _of_yaml(lines: list[str], above: str = "") -> tuple[_Facts, list[str]]:
         if value is not None:
             facts[name] = value
         elif key is None or key[4] or name.count(".") >= _MAX_LEVELS:
-            unread += [head, *(below or [""])]
+            unread += [head, *below]
         else:
             inner, lines_unread = _of_yaml(below, f"{name}.")
             facts |= inner
@@ -152,8 +151,10 @@ def _unquoted(text: str) -> str:
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
 _TARGET = r"""\(\s*(?:[^()\s]|\([^()\s]*+\))*+(?:\s+(?:"[^"\n]*+"|'[^'\n]*+'))?\s*\)"""
 _ASIDE = re.compile(
-    rf"(?P<code>`[^`\n]++`)|!\[\[[^\[\]\n]*+\]\]|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}"
-    r"|\{\{[<%][^{}]*+\}\}|\{%[^{}]*+\}"
+    r"(?P<code>`[^`\n]++`)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|!\[\[[^\[\]\n]*+\]\]"
+    rf"|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}|\{{\{{[<%](?:[^{{}}])*+\}}\}}|\{{%[^{{}}]*+\}}"
+    r"|</?(?P<tag>[a-z][\w-]*+)(?:[^<>\n]|\n(?!\n))*+>",
+    re.DOTALL | re.IGNORECASE,
 )
 _LINK = re.compile(rf"\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]|(?<!\])\[([^\[\]]*+)\](?:{_TARGET}|\[[^\[\]\n]*+\])")
 _DEFINITION = re.compile(
@@ -167,7 +168,7 @@ _MARKS = re.compile(
 )
 
 
-_BREAKING = BLOCKS | {"td", "th"}
+_BREAKING = re.compile("br|p|div|li|[uod]l|d[td]|t[dhr]|table|h[1-6r]|section|fig.*", re.IGNORECASE)
 
 
 def plain_markdown(text: str) -> tuple[str, str]:
@@ -189,16 +190,18 @@ def plain_markdown(text: str) -> tuple[str, str]:
     for is_code, lines in pieces:
         piece = "\n".join(lines)
         if not is_code:
-            piece = _ASIDE.sub(
-                lambda aside: html.escape((aside["code"] or "").strip("`")) + (aside["alt"] or ""), piece
-            )
-            piece = _DEFINITION.sub("", _LINK.sub(lambda link: link[1] or link[2] or "", piece))
-            piece = "".join(part if isinstance(part, str) else " " * (part.name in _BREAKING) for part in scan(piece))
+            piece = _DEFINITION.sub("", _LINK.sub(lambda link: link[1] or link[2] or "", _ASIDE.sub(_shown, piece)))
             heading = None if title else _TITLE.search(piece)
             title = title or (_MARKS.sub("", unescape(heading[0])).strip() if heading is not None else "")
             piece = unescape(_MARKS.sub("", piece))
         texts.append(piece)
     return "\n".join(texts), title
+
+
+def _shown(match: re.Match[str]) -> str:
+    if match["tag"]:
+        return " " if _BREAKING.fullmatch(match["tag"]) else ""
+    return match["code"].strip("`") if match["code"] else match["alt"] or ""
 
 
 def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:

@@ -105,7 +105,7 @@ def test_what_is_no_key_value_or_list_stays_in_the_text_with_a_warning(tmp_path)
     toml = '+++\ntitle = "T"\n[[links]]\nname = "Skerrow"\n+++\nBody.\n'
     with pytest.warns(DocclusterWarning, match="the front matter of a.md and 1 more holds more than keys"):
         corpus = read_files(tmp_path, {"a.md": block, "b.md": toml})
-    assert corpus.texts[0] == "Nested\n\nBody.\nlinks:\n- name: Skerrow\n  url: x\nother: &anchor y\n"
+    assert corpus.texts[0] == "Nested\n\nBody.\nlinks:\n- name: Skerrow\n  url: x\nother: &anchor y"
     assert corpus.texts[1] == 'T\n\nBody.\nlinks: [{"name": "Skerrow"}]'
 
 
