@@ -129,7 +129,7 @@ def record(
     *arguments: _Parameters.args,
     **options: _Parameters.kwargs,
 ) -> _Item | Skipped:
-    """Return what `make` makes of one record, a document in the end, or why there is none; other records go on."""
+    """Return the value that `make` makes of one record, or why there is none; other records go on."""
     try:
         with boundary("bad-record"):
             return make(*arguments, **options)
