@@ -163,17 +163,14 @@ _Row = TypeVar("_Row", bound=Found)
 
 _REFERENCES = " are read as the characters they stand for; to keep them, give ", Argument("strip_html", False), "."
 # what readers do to files of their own accord: by kind, what of these files, and what was done to it
-_SENTENCES: dict[str, tuple[str, tuple[str | Argument, ...]]] = {
-    "guess": ("encoding", (" is not known; read as cp1252 (name another with ", Argument("encoding"), ").")),
-    "tags": (
-        "texts",
-        (" are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."),
-    ),
-    "references": ("character references", _REFERENCES),
-    "escapes": (r"escapes (\n, \u00e9)", _REFERENCES),
-    "partly read": ("front matter", (" holds more than keys with values or lists; the rest of it stays in the text.",)),
-    "NULs": ("NULs", (" are left out ({:,}).",)),
-    "renamed columns": ("line ends and tabs in names of columns", (" are read as blanks.",)),
+_SENTENCES: dict[str, tuple[str, str, *tuple[str | Argument, ...]]] = {
+    "guess": ("encoding", " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."),
+    "tags": ("texts", " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."),
+    "references": ("character references", *_REFERENCES),
+    "escapes": (r"escapes (\n, \u00e9)", *_REFERENCES),
+    "partly read": ("front matter", " holds more than keys with values or lists; the rest of it stays in the text."),
+    "NULs": ("NULs", " are left out ({:,})."),
+    "renamed columns": ("line ends and tabs in names of columns", " are read as blanks."),
 }
 
 
@@ -217,7 +214,7 @@ class Remarks:
 
     def warnings(self) -> Iterator[DocclusterWarning]:
         """Yield a sentence for each kind of thing that readers did to files, and for each package that they need."""
-        for kind, (what, (done, *words)) in _SENTENCES.items():
+        for kind, (what, done, *words) in _SENTENCES.items():
             if names := self.seen[kind]:
                 first = _first_of(next(iter(names)), len(names))
                 yield DocclusterWarning(f"the {what} of {first}{done.format(names.total())}", *words)
