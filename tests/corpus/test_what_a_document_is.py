@@ -84,6 +84,11 @@ KINDS = {  # what a file looks like: its name, and its lines
         "1\n00:00:01,000 --> 00:00:02,000\nThe ferry sails.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt lands.\n",
     ),
     "a web archive (WARC)": ("a", "WARC/1.0\r\nWARC-Type: response\r\n\r\nHTTP/1.1 200 OK\r\n"),
+    "a chat of WhatsApp": (
+        "_chat.txt",
+        "[12/03/2026, 09:15:22] Ada: the ferry sails\n[12/03/2026, 09:16:02] Bo: late\nagain\n"
+        "[12/03/2026, 09:17:40] Ada: \u200eimage omitted\n",
+    ),
     "contacts or a calendar": ("a.txt", "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Jane Doe\r\nEND:VCARD\r\n"),
     "clippings of an e-reader": (
         "My Clippings.txt",
