@@ -147,12 +147,14 @@ def at_the_door(function: F, name: str | None = None) -> F:
     by_name = [f"{name}=..." for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
     shown = [*by_place, *by_name[:2], *(["..."] if len(by_name) > 2 else [])]
     call = f"{called}({', '.join(shown)})"
-    usual = parameters["progress"].default if "progress" in parameters else None
+    # an estimator takes what it is given, and checks it in `fit`
+    is_called = "progress" in parameters and not function.__qualname__.endswith("__init__")
+    usual = parameters["progress"].default if is_called else None
 
     @functools.wraps(function)
     def checked(*arguments: object, **keywords: object) -> Any:
         check_names(() if takes_any else keywords, parameters, f"{called}()")
-        if "progress" in parameters and keywords.get("progress", usual) is not usual:
+        if is_called and keywords.get("progress", usual) is not usual:
             keywords["progress"] = checked_progress(keywords["progress"])
         try:
             values = signature.bind(*arguments, **keywords).arguments

@@ -176,7 +176,7 @@ def read_edits(folder: Path) -> EditLog:
 
 
 def _check_folder(place: Path) -> None:
-    if not (place / "run.json").is_file():
+    if not (usable_path(place) / "run.json").is_file():
         load_run(place)  # says what is missing
         raise InputError(
             f"{place} is not the folder of a run but one in it", remedy="give the folder that holds run.json"

@@ -53,7 +53,7 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     lines = done.out.splitlines()
     division = "each record of articles.jsonl is a document"
     assert lines[0] == f"  read       176 documents ({division}; text: text), 2 Mar – 5 Apr 2026, 4 outlets"
-    assert lines[3].startswith("  dropped    31 words that occur evenly everywhere: ")
+    assert lines[3].startswith("  dropped    31 words that occur evenly (13 % of all words): ")
     assert lines[8].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
     table = rows_of(tmp_path / "out" / "clusters.csv")

@@ -25,5 +25,5 @@ def test_the_files_of_examples_are_of_public_names_and_are_run_by_make_check():
     rules = (ROOT / "Makefile").read_text(encoding="utf-8").split("\n\n")
     check, recipe = (next(rule for rule in rules if rule.startswith(name)) for name in ("check:", "doctests:"))
     assert "doctests" in check.split("\n")[-1]
-    assert "--doctest-glob='*.md'" in recipe
+    assert "--doctest-glob=*.md" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert "website/examples" in recipe
