@@ -310,6 +310,14 @@ def test_the_index_of_a_frame_names_rows_beside_a_column_of_ids():
         assert doccluster.score("nmi", run, truth=given.set_axis(names)[::-1]).value == 1
 
 
+def test_ids_that_are_the_numbers_of_the_rows_in_another_order_name_the_rows_or_are_refused():
+    frame = frame_of("usual", id=range(12), k=KINDS).sample(frac=1, random_state=1).reset_index(drop=True)
+    run, by_id = run_of(frame), frame.set_index("id")["k"]
+    assert doccluster.score("nmi", run, truth=by_id).value == 1
+    with pytest.raises(InputError, match="fits the ids and the index of the source, which differ"):
+        doccluster.score("nmi", run, truth=by_id[::-1])
+
+
 def test_labels_with_names_put_classes_and_vectors_in_their_order_without_a_run():
     labels = pd.Series(KINDS, index=INDEXES["text"])
     shuffled = labels.sample(frac=1, random_state=1)

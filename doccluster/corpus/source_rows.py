@@ -139,23 +139,29 @@ class SourceRows:
         all_names = list(ids) if self.index is None else names_in(self.index)
         own_names = all_names if self.index is None else [all_names[place] for place in self.places.tolist()]
         row_of = {each: row for row, each in enumerate(names)}
-        view = max((own_names, list(ids)), key=lambda view: sum(each in row_of for each in view))
-        missing = [each for each in view if each not in row_of]
-        if names in (all_names, own_names) or len(missing) == len(view):
+        if names in (all_names, own_names, list(ids)) or row_of.keys().isdisjoint([*own_names, *ids]):
             return None
         remedy = "give each document one row, or .to_numpy() to go by place"
+        views = [view for view in (own_names, list(ids)) if view]
+        missing = min(([each for each in view if each not in row_of] for view in views), key=len)
         if missing:
             raise InputError(
-                f"the index of {name} lacks {len(missing):,} of the {len(view):,} documents, the first is "
+                f"the index of {name} lacks {len(missing):,} of the {len(own_names):,} documents, the first is "
                 f"{missing[0]!r}",
                 remedy=remedy,
             )
-        counts = Counter(view)
-        repeated = [each for each, count in (Counter(names) | counts).items() if count > 1 and each in counts]
-        if repeated:
-            problem = f"the index of {name} or of the documents has {repeated[0]!r} more than once"
-            raise InputError(problem, remedy=remedy)
-        return np.array([row_of[each] for each in view], np.int64)
+        orders = []
+        for view in views:
+            repeated = [each for each, count in (Counter(names) | Counter(view)).items() if count > 1]
+            if row_of.keys() >= set(view) and set(view).isdisjoint(repeated):
+                orders.append([row_of[each] for each in view])
+        if self.has_ids and orders and orders[0] != orders[-1]:  # ids are the numbers of the rows, in another order
+            raise InputError(
+                f"the index of {name} fits the ids and the index of the source, which differ", remedy=remedy
+            )
+        if orders:
+            return np.array(orders[0], np.int64)
+        raise InputError(f"the index of {name} or of the documents has {repeated[0]!r} more than once", remedy=remedy)
 
 
 def names_of(table: object) -> Any:
