@@ -67,7 +67,7 @@ class OtherVectorizer(TfidfVectorizer):
         texts = list(documents)
         try:
             rows = check_matrix(getattr(self.vectorizer, method)(texts), name="rows")
-            names = [str(name) for name in self.vectorizer.get_feature_names_out()]
+            names = [str(name) for name in part_with_names(self.vectorizer).get_feature_names_out()]
             if rows.shape != (len(texts), len(set(names))):
                 raise ValueError(f"{len(texts):,} texts and {len(set(names)):,} names gave rows of shape {rows.shape}")
         except Exception as error:  # whatever another library raises
@@ -93,10 +93,22 @@ def check_vectorizer(vectorizer: Any) -> None:
         raise _refusal("is a class" if isinstance(vectorizer, type) else "is not a vectorizer", vectorizer)
     if hasattr(vectorizer, "fit_predict"):
         raise _refusal("clusters rows and makes none of texts", vectorizer)
-    parts = [part[1] for part in getattr(vectorizer, "steps", ()) if part[1] not in (None, "passthrough")]
+    named = part_with_names(vectorizer)
+    parts = [part[1] for part in getattr(named, "steps", ()) if part[1] not in (None, "passthrough")]
     for part in (vectorizer, *parts):
         if not hasattr(part, "get_feature_names_out"):
             raise _refusal(NAMELESS, part)
+
+
+def part_with_names(vectorizer: Any) -> Any:
+    """Return a pipeline from its last step that says it takes texts on, as those before it clean them; else itself."""
+    steps = [part for _, part in getattr(vectorizer, "steps", ())]
+    takers = [place for place, part in enumerate(steps) if _says_it_takes_texts(part)]
+    return vectorizer[takers[-1] :] if takers else vectorizer
+
+
+def _says_it_takes_texts(part: Any) -> bool:
+    return hasattr(part, "__sklearn_tags__") and bool(part.__sklearn_tags__().input_tags.string)
 
 
 def other_vectorizer(vectorizer: Any) -> tuple[dict[str, Any], OtherVectorizer | None]:
@@ -124,9 +136,9 @@ def other_vectorizer(vectorizer: Any) -> tuple[dict[str, Any], OtherVectorizer |
 def _check_takes_texts(vectorizer: Any) -> None:
     """Raise InputError unless what gets the texts first says that it takes them, or takes some that it is given."""
     check_vectorizer(vectorizer)
-    parts = getattr(vectorizer, "steps", ())[:1] or getattr(vectorizer, "transformer_list", ())
+    parts = getattr(part_with_names(vectorizer), "steps", ())[:1] or getattr(vectorizer, "transformer_list", ())
     for part in parts:
-        _check_takes_texts(part[1])
-    tags = getattr(vectorizer, "__sklearn_tags__", None)
-    if not parts and not (tags and tags().input_tags.string):
+        if part[1] not in ("drop", "passthrough"):
+            _check_takes_texts(part[1])
+    if not parts and not _says_it_takes_texts(vectorizer):
         OtherVectorizer(vectorizer).unfitted().fit_counts(TRIED)

@@ -28,7 +28,7 @@ from doccluster.vectors.letters import (
     letters_of,
     usual_weight,
 )
-from doccluster.vectors.other_vectorizers import OtherVectorizer, check_vectorizer
+from doccluster.vectors.other_vectorizers import OtherVectorizer, check_vectorizer, part_with_names
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -105,7 +105,7 @@ def vectorize(
     n_threads = getattr(vectorizer, "n_threads", None)
     matrix, counts = _rows(vectorizer, texts)
     ids = (None if is_series else getattr(corpus, "ids", None)) or tuple(map(str, range(1, matrix.shape[0] + 1)))
-    terms = vectorizer.get_feature_names_out()
+    terms = part_with_names(vectorizer).get_feature_names_out()
     vectors = DocumentVectors(
         matrix=unit_rows(matrix, warn=False),
         ids=ids,

@@ -11,7 +11,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, normalize
 
 import doccluster
 from doccluster.errors import InputError
@@ -60,6 +60,16 @@ class Lengths(BaseEstimator, TransformerMixin):
         return np.array([f"letters {n}" for n in range(1, self.longest_ + 1)], dtype=object)
 
 
+class Cleaner(BaseEstimator, TransformerMixin):
+    """A step before a vectorizer, without names."""
+
+    def fit(self, texts, y=None):
+        return self
+
+    def transform(self, texts):
+        return [text.replace("herring", "cod") for text in texts]
+
+
 USED = {
     "counts": CountVectorizer(),
     "counts without stop words": CountVectorizer(stop_words="english", min_df=2, ngram_range=(1, 2)),
@@ -83,6 +93,15 @@ def test_a_run_has_the_rows_of_the_vectorizer_made_unit_and_its_terms(vectorizer
     assert list(run.vectors.terms) == list(theirs.get_feature_names_out())
     assert not hasattr(vectorizer, "vocabulary_")  # the one that was given is as it was
     assert list(run.predict(TEXTS)) == list(run.partition.labels)
+
+
+@pytest.mark.parametrize("first", [Cleaner(), FunctionTransformer(Cleaner().transform), "passthrough"])
+def test_the_first_steps_of_a_pipeline_may_clean_texts_without_names(first):
+    pipeline = make_pipeline(first, CountVectorizer())
+    expected = pipeline.fit_transform(TEXTS).shape[1]
+    run = doccluster.run(TEXTS, n_clusters=2, quality="fast", vectorizer=pipeline)
+    assert run.vectors.n_terms == doccluster.vectorize(TEXTS, pipeline).n_terms == expected
+    assert ("herring" in run.vectors.terms) == (first == "passthrough")
 
 
 def test_the_terms_of_a_vectorizer_name_the_clusters():
