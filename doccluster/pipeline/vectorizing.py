@@ -94,15 +94,15 @@ class VectorizerOptions(dict[str, Any]):
 def vectorizer_options(vectorizer: object) -> Mapping[str, Any] | None:
     """Return the arguments of a vectorizer: a mapping as it is, of a TfidfVectorizer those that are not as usual.
 
-    Another vectorizer is used whole. Raises InputError if it makes no vectors of texts.
+    Another vectorizer, also of a subclass, is used whole. Raises InputError if it makes no vectors of texts.
     """
     if vectorizer is None or isinstance(vectorizer, Mapping):
         return vectorizer
     options = VectorizerOptions()
-    if not isinstance(vectorizer, TfidfVectorizer):
+    if type(vectorizer) is not TfidfVectorizer:
         parameters, options.other = other_vectorizer(vectorizer)
         return parameters or options
-    usual = inspect.signature(type(vectorizer)).parameters
+    usual = inspect.signature(TfidfVectorizer).parameters
     arguments = vectorizer.get_params(deep=False)
     options |= {name: value for name, value in arguments.items() if value is not usual[name].default}
     return options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
@@ -186,7 +187,7 @@ class TfidfVectorizer(TfidfParameters):
 
     def count_batch(self, documents: Iterable[object]) -> tuple[TermCounts, TermStatistics]:
         """Return the counts of a batch of documents, and what `fit_statistics` learns from together with others."""
-        counts, statistics = self._count(documents, analysis_of(self), self._known()), TermStatistics()
+        counts, statistics = self._count(documents, self._analysis(), self._known()), TermStatistics()
         statistics.add(counts)
         return counts, statistics
 
@@ -211,7 +212,7 @@ class TfidfVectorizer(TfidfParameters):
     def transform_counts(self, documents: Iterable[object]) -> CsrArray:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit()
-        counts = self._count(documents, analysis_of(self), self.vocabulary_)
+        counts = self._count(documents, self._analysis(), self.vocabulary_)
         return counts.matrix(dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
@@ -351,9 +352,20 @@ class TfidfVectorizer(TfidfParameters):
         for check in (dtype_of, max_features_of, weighting_of):
             check(self)
         parameters_of(self)["sparse_interface"].check_value("sparse_interface", self.sparse_interface)
-        vocabulary, analysis = self._known(), analysis_of(self)
+        vocabulary, analysis = self._known(), self._analysis()
         tell(analysis.warnings)
         return vocabulary, analysis
+
+    def _analysis(self) -> Analysis:
+        """Return the analysis of the parameters, with the functions that a subclass builds in their place."""
+        names = ("preprocessor", "tokenizer", "analyzer")
+        kinds = type(self), TfidfVectorizer
+        own = [name for name in names if len({getattr(kind, f"build_{name}") for kind in kinds}) > 1]
+        if not own:
+            return analysis_of(self)
+        other = copy.copy(self)
+        vars(other).update({name: getattr(self, f"build_{name}")() for name in own})
+        return analysis_of(other)
 
     def _known(self) -> dict[str, int] | None:
         return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)

@@ -104,6 +104,27 @@ def test_the_first_steps_of_a_pipeline_may_clean_texts_without_names(first):
     assert ("herring" in run.vectors.terms) == (first == "passthrough")
 
 
+@pytest.mark.parametrize("part", ["preprocessor", "tokenizer", "analyzer"])
+def test_a_subclass_of_ours_is_used_whole_with_the_functions_that_it_builds(part, tmp_path):
+    def build(self):
+        return (lambda text: text[:12]) if part == "preprocessor" else str.split
+
+    def subclass_of(kind):
+        def with_another_default(self, min_df=3, ngram_range=(1, 2)):
+            kind.__init__(self, min_df=min_df, ngram_range=ngram_range)
+
+        return type("Own", (kind,), {"__init__": with_another_default, f"build_{part}": build})
+
+    own, expected = subclass_of(doccluster.TfidfVectorizer)(), subclass_of(TfidfVectorizer)().fit(TEXTS)
+    assert list(own.fit(TEXTS).get_feature_names_out()) == list(expected.get_feature_names_out())
+    run = doccluster.run(TEXTS, n_clusters=2, quality="fast", vectorizer=own)
+    assert run.vectors.n_terms == len(expected.vocabulary_)
+    again = doccluster.run(TEXTS, n_clusters=2, quality="fast", vectorizer=run.vectorizer)
+    assert list(again.predict(TEXTS)) == list(run.predict(TEXTS))
+    with pytest.raises(InputError, match="cannot be written"):
+        doccluster.run(Unread(), vectorizer=own, output=tmp_path / "out")
+
+
 def test_the_terms_of_a_vectorizer_name_the_clusters():
     run = doccluster.run(TEXTS, n_clusters=2, vectorizer=FirstLetters())
     words = {word for cluster in run.clusters for word in cluster.label.replace(",", "").split()}
