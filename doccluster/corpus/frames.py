@@ -111,7 +111,8 @@ def _with_class_names(source: Any, needed: list[str]) -> Rows:
     """Return the rows of a data set of Hugging Face, classes that are numbers by their names."""
     features = getattr(source, "features", None) or {}
     names_of = {name: features[name].names for name in needed if getattr(features.get(name), "names", None)}
-    for row in source.select_columns(needed):
+    rows = source.select_columns(needed)
+    for row in rows.with_format(None) if hasattr(rows, "with_format") else rows:  # else they may be tables of one row
         numbers = {name: row[name] if isinstance(row[name], int) else -1 for name in names_of}
         yield {**row, **{name: names_of[name][n] if n >= 0 else None for name, n in numbers.items()}}
 
@@ -228,6 +229,8 @@ def _of_mapping(source: Mapping[str, Any]) -> Records | None:
             raise InputError("a target of the source is not the number of a name in target_names") from error
         source = {"text": source["data"], "class": target}
     columns = {str(name): column for name, column in source.items()}
+    if columns and all(isinstance(column, Mapping) for column in columns.values()):  # `to_dict` of pandas
+        columns = {name: [*column.values()] for name, column in columns.items()}
     if not columns or any(
         isinstance(values, str | bytes) or not hasattr(values, "__len__") for values in columns.values()
     ):

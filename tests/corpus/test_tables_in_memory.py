@@ -89,9 +89,25 @@ class Stream:
         return self.data.__arrow_c_stream__(requested_schema)
 
 
+class FormattedDataset:
+    """A data set of Hugging Face, whose rows are tables of polars until it is asked for rows without a format."""
+
+    def __init__(self):
+        self.column_names = [*COLUMNS]
+
+    with_format = select_columns = lambda self, names: self if names else records_of_columns()
+
+    def __iter__(self):
+        raise AssertionError("rows were taken as tables")
+
+
+def records_of_columns():
+    return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+
+
 def records():
     """Records one by one, of the kinds that programs have."""
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+    rows = records_of_columns()
     note = dataclasses.make_dataclass("Note", COLUMNS)
     named = namedtuple("named", COLUMNS)
     model = type(
@@ -112,8 +128,9 @@ def records():
 
 def tables():
     yield from records()
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+    rows = records_of_columns()
     yield "mapping of columns", lambda: COLUMNS
+    yield "mapping of mappings", lambda: {name: dict(enumerate(column)) for name, column in COLUMNS.items()}
     yield "list of mappings", lambda: rows
     yield "cursor", Cursor
     yield "pandas", lambda: pytest.importorskip("pandas").DataFrame(COLUMNS)
@@ -129,6 +146,7 @@ def tables():
     yield "reader of pyarrow", lambda: pytest.importorskip("pyarrow").table(COLUMNS).to_reader()
     yield "Arrow stream", lambda: Stream(pytest.importorskip("pyarrow").table(COLUMNS))
     yield "datasets", lambda: pytest.importorskip("datasets").Dataset.from_dict(COLUMNS)
+    yield "formatted data set", FormattedDataset
 
 
 @pytest.mark.parametrize(("name", "made"), list(tables()), ids=[name for name, _ in tables()])
