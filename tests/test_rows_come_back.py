@@ -183,6 +183,14 @@ def test_python_values_come_back_with_their_types_and_texts_of_files_where_all_c
     assert run_of(made).column("code") == ["1", "2"]
 
 
+def test_classes_of_the_source_stay_beside_what_a_run_calls_label_and_cluster():
+    classes = ["fish", "bread"] * 6
+    for name in ("label", "cluster", "other"):
+        run = run_of(pd.DataFrame({"text": TEXTS, name: classes}), truth=name)
+        assert run.column(f"source.{name}") == classes
+        assert not {"fish", "bread"} & {*run.column(name)}
+
+
 def test_parquet_has_the_types_of_the_columns(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     frame = pd.DataFrame({"text": texts_with_gaps(), **TYPED, "odd": [1 + 2j] * 12})

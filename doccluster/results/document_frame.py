@@ -11,6 +11,8 @@ from doccluster.errors import InputError
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 
+WRITTEN = ("cluster", "label", "similarity", "runner_up", "margin", "other")
+
 
 def document_frame(run: Run) -> pd.DataFrame:
     """Return the table that `Run.to_pandas` describes."""
@@ -39,7 +41,8 @@ def _described(documents: DocumentTable, columns: dict[str, pd.Series]) -> pd.Da
     for column, label_sets in documents.labels.items():
         described[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
     described |= {name: values.iloc[documents.positions].array for name, values in columns.items()}
-    return pd.DataFrame(described, index=documents.positions)
+    renamed = {name: f"source.{name}" for name in WRITTEN}
+    return pd.DataFrame(described, index=documents.positions).rename(columns=renamed)
 
 
 def plain_where_whole(table: pd.DataFrame) -> pd.DataFrame:

@@ -432,8 +432,8 @@ class Run:
             was read from its folder has numbers or ids. Columns title, date, source, link, cluster, label, similarity,
             runner_up, margin, other (whether it is shown as Other, and the cluster is only the nearest), one for each
             level where there are several ("level.topic" where the source has a column "topic"), and one for each column
-            of class labels and each other column of the source, with its numbers, booleans, dates and categories; a
-            document without terms has no cluster.
+            of class labels and each other column of the source, with its numbers, booleans, dates and categories
+            ("source.label" for a column "label"); a document without terms has no cluster.
         """
         frame: pd.DataFrame = load("doccluster.results.document_frame:document_frame")(self)
         return frame
