@@ -193,7 +193,7 @@ def test_classes_of_the_source_stay_beside_what_a_run_calls_label_and_cluster():
 
 def test_parquet_has_the_types_of_the_columns(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    frame = pd.DataFrame({"text": texts_with_gaps(), **TYPED, "odd": [1 + 2j] * 12})
+    frame = pd.DataFrame({"text": texts_with_gaps(), **TYPED, "odd": [1 + 2j] * 12, "large": [2**70] * 12})
     run = run_of(frame, output=tmp_path / "run", report=False, parquet=True)
     table = pq.read_table(tmp_path / "run" / "assignments").to_pandas().set_index("words")
     assert len(table) == 11
@@ -201,7 +201,7 @@ def test_parquet_has_the_types_of_the_columns(tmp_path):
     for name in ("paid", "moment", "size", "lasted", "day"):
         assert table[name].tolist() == expected[name].tolist() or name == "size"
     assert isinstance(table["size"].dtype, pd.CategoricalDtype)
-    assert table["odd"].iloc[0] == "(1+2j)"
+    assert table[["odd", "large"]].iloc[0].tolist() == ["(1+2j)", 2.0**70]
 
 
 def test_clusters_are_plain_integers_where_no_document_lacks_one():

@@ -219,7 +219,8 @@ def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART)
     )
     of_source = {}
     for name, values in source_columns(run).items():
-        with suppress(pa.ArrowException):  # complex numbers and the like are text there
+        # complex numbers, whole ones beyond 64 bits and the like are text there
+        with suppress(pa.ArrowException, OverflowError, TypeError):
             of_source[name] = pa.array(values)
     kinds = {name: type_of(values) for name, values in covariates(run.documents).items() if name not in of_source}
     types |= {name: pa.from_numpy_dtype(kind) for name, kind in kinds.items() if kind is not str}
