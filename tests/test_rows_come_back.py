@@ -103,6 +103,8 @@ def test_edits_parts_and_new_documents_keep_the_index():
     assert len(part.column("cluster")) == 8
     new = frame[::-1]
     assert doccluster.assign(run, new).index.tolist() == [name for name in new.index if name != frame.index[EMPTY]]
+    with_ids = new.assign(id=[f"i{n}" for n in range(12)])
+    assert doccluster.assign(run, with_ids).index.equals(doccluster.assign(run, new).index)
     assert doccluster.assign(run, texts_with_gaps()[3:6]).index.tolist() == [0, 2]
 
 

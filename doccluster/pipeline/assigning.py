@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,8 +177,8 @@ def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments,
     table["new"] = placed.is_empty | (placed.has_words & (placed.similarity < limit))
     table.loc[~placed.has_words, "runner_up"] = pd.NA
     table.loc[~placed.has_words, ["similarity", "margin"]] = np.nan
-    rows = documents_read.source_rows
-    if not rows.has_ids:
+    rows = replace(documents_read.source_rows, has_ids=False)  # ids are a column here
+    if rows.index is not None:
         table.index = rows.index_for(ids)
     return plain_where_whole(table)
 
