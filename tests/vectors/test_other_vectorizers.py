@@ -125,6 +125,17 @@ def test_a_subclass_of_ours_is_used_whole_with_the_functions_that_it_builds(part
         doccluster.run(Unread(), vectorizer=own, output=tmp_path / "out")
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_a_matrix_of_scikit_learn_with_its_terms_is_judged_by_labels_whatever_its_class(kind):
+    vectorizer, labels = TfidfVectorizer(), [0, 0, 1, 1] * 3
+    matrix = vectorizer.fit_transform(TEXTS).asformat(kind)
+    vectors = doccluster.DocumentVectors(matrix, ids=range(12), terms=vectorizer.get_feature_names_out())
+    run = doccluster.run(vectors, labels=labels, language="english")
+    assert doccluster.score("nmi", run, truth=labels).value == 1
+    expected = doccluster.score("silhouette", labels, vectors=matrix).value
+    assert run.evaluation["silhouette"].value == pytest.approx(expected)
+
+
 def test_the_terms_of_a_vectorizer_name_the_clusters():
     run = doccluster.run(TEXTS, n_clusters=2, vectorizer=FirstLetters())
     words = {word for cluster in run.clusters for word in cluster.label.replace(",", "").split()}
