@@ -112,6 +112,7 @@ class SourceRows:
         """
         if isinstance(table, Mapping):
             return {column: self.in_order(values, str(column), ids) for column, values in table.items()}
+        table = table.compute() if hasattr(type(table), "compute") else table  # of dask
         n_rows = n_rows_of(table)
         if isinstance(table, str) or n_rows is None:
             return table
@@ -181,7 +182,7 @@ def names_in(index: Any) -> list[str]:
 
 def n_rows_of(table: Any) -> int | None:
     """Return how many rows labels, a matrix or a frame have; None of what has none that can be picked."""
-    if getattr(table, "shape", ()):
+    if getattr(table, "shape", ()) and not hasattr(type(table), "compute"):  # dask does not know it yet
         return int(table.shape[0])
     return len(table) if hasattr(table, "__len__") and hasattr(table, "__getitem__") else None
 
