@@ -156,6 +156,13 @@ def test_a_name_tells_as_much(tmp_path, name):
         read_corpus(path)
 
 
+@pytest.mark.parametrize("lines", ["XX  - a\nYY  - b\nZZ  - \n", "XXXX- a\nYY  - b\nZZ  -\n"])
+def test_tags_of_records_are_known_by_the_width_of_their_column(tmp_path, lines):
+    (tmp_path / "a.txt").write_text(lines * 3, encoding="utf-8")
+    with pytest.raises(InputError, match="looks like records with tags"):
+        read_corpus(tmp_path / "a.txt")
+
+
 def test_what_is_packed_or_comes_from_standard_input_is_refused_too_and_an_archive_is_not(tmp_path, monkeypatch):
     name, text = KINDS["subtitles"]
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
@@ -201,6 +208,7 @@ def test_the_command_names_its_option(capsys, tmp_path):
         ["10:32 INFO started", "10:33 WARN slow --> retry", "10:34 ERROR failed: {}", "}", "10:35 INFO stopped"],
         ["US - stocks fall", "UK - ferry sails", "Stocks: up", "The wall -- a story", "EU: new rules", "- a dash"],
         ["----", "one text", "two texts", "three texts", *(f"text number {number}" for number in range(80))],
+        [f"{country} - the ferry sails" for country in ("UK", "US", "EU", "BBC", "CNN", "USA", "NATO", "FR")],
         ["{hello} world", "[sic] a text", "(in brackets)", "a; b; c;", "};", "ends in {"],
         ["# heading like", "%A is a sign", "% of people", "WARC is a format", "the @article{ tag", "TY - is a tag"],
         ["vitamin O", "group B-12", "blood type O", "the letter O is round and it is a word of its own"],
