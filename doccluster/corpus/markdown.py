@@ -25,13 +25,13 @@ _BLOCK = re.compile(r"(---|\+\+\+)[ \t]*\n((?:.*\n){,2000}?)(?:\1|\.\.\.)[ \t]*(
 _MAX_LEVELS = 8  # of keys below keys
 _LINE_END = re.compile(r"\r\n?")
 _COMMENT = re.compile(r"(?:^|[ \t])[ \t]*+#.*")
-_KEY = re.compile(r"""( *)(["']?)([^\s"'#\[\]{},&*!|>%@`-][^"':\n]*+)\2[ \t]*:(?:[ \t]+(.*)|$)""")
+_KEY = re.compile(r"""( *)(["']?)([^\s"'#\[\]{},&*!|>%@`-][^"':,\n]*+)\2[ \t]*:(?:[ \t]+(.*)|$)""")
 _ITEM = re.compile(r" *-(?:[ \t]+|$)(.*)")
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')\s*(?:#.*)?""")
 _LIST = re.compile(r"\[([^\[\]{}]*+)\]\s*(?:#.*)?")
 _IN_LIST = re.compile(r"""\s*("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[^,]*+)\s*(?:,|$)""")
 _NO_TEXT = re.compile(r"[&*!{\[]")  # what begins an anchor, an alias, a type, an object or a list of such
-_FACTS_FIRST = re.compile(r"(?:title|date|author|slug):[ \t]+\S", re.IGNORECASE)
+_FACTS_FIRST = re.compile(r"(?:(?:title|author|slug):[ \t]+\S|date:.*\d)", re.IGNORECASE)
 _WITH_COMMAS = ("tags", "categories", "keywords")  # of which people write lists so too
 _Facts = dict[str, str | list[str]]
 
@@ -61,8 +61,8 @@ def front_matter(text: str, *, is_markdown: bool) -> tuple[_Facts, list[str], st
     except (ValueError, RecursionError):
         return None
     # what stands between two rules may be a text as well
-    n_strange = sum(not line.startswith((" ", "-", "]")) and _KEY.match(line) is None for line in unread)
-    return (facts, unread, text[block.end() :]) if facts and n_strange <= len(facts) else None
+    n_strange = sum(line[:1] not in ("", " ", "-", "]") and _KEY.match(line) is None for line in unread)
+    return (facts, unread, text[block.end() :]) if n_strange < len(facts) else None
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> tuple[_Facts, list[str]]:

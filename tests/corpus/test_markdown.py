@@ -114,6 +114,9 @@ def test_what_is_no_key_value_or_list_stays_in_the_text_with_a_warning(tmp_path)
     [
         "---\nThis is a text.\nNote: it stands between rules.\nAnd ends.\n---\nBelow.",
         "---\ntitle: never closed\n\nText.",
+        "---\nNote: a text between rules.\nIt goes on.\n---\nBelow.",
+        "---\nA rule first, then a text: this.\n---\nBelow.",
+        "Date: she came at noon.\nShe said: hello.\n\nThen we left.",
         "Words first.\n\n---\n\ntitle: x\n\n---\n",
         "+++\nno = toml = here\n+++\nText.",
     ],
