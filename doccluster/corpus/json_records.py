@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from doccluster.corpus.column_names import FULL_TEXTS
 from doccluster.corpus.columns import (
     choose_columns,
     has_id_column,
@@ -143,6 +144,7 @@ _MAX_LEVELS = 32  # of lists and keys above a record; deeper values are not reco
 _LEVELS_ABOVE = 3  # of an object that holds records beside other things
 JSON_TEXT = json.JSONDecoder(strict=False)  # strings may hold control characters
 BAD_JSON = (ValueError, RecursionError)
+_LISTS = frozenset(("articles", "content", "entries", "hits", "items", "records", "results"))
 _BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
 
 
@@ -175,8 +177,11 @@ def why_not_json(error: Exception) -> str:
 def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[object]:
     """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
     table = _rows_of_table(content, options) if level <= _MAX_LEVELS else None
+    answer = _list_in_answer(content, options)
     if level > _MAX_LEVELS:
         yield content
+    elif answer is not None:
+        yield from records_in(answer, options, keys, level + 1)
     elif table is not None:
         yield from (_with_keys(row, keys, is_named=False) for row in table)
     elif isinstance(content, list):
@@ -207,6 +212,19 @@ def _below(content: Mapping[str, object], options: ReadOptions, keys: tuple[str,
         yield from ({"id": key, "text": value} for key, value in content.items())
     else:
         yield _with_keys(content, keys)
+
+
+def _list_in_answer(content: object, options: ReadOptions) -> object:
+    """Return the records in an answer of a service whose title or message would make one text of all."""
+    if not isinstance(content, Mapping) or any(isinstance(content.get(name), str) for name in FULL_TEXTS):
+        return None
+    for name in _LISTS:  # what has no id under "content" may be the paragraphs of one text
+        match content.get(name):
+            case [Mapping() as first, _, *_] if has_id_column(first) or (
+                name != "content" and has_text_column(first, options)
+            ):
+                return content[name]
+    return _list_in_answer(content.get("message"), options)
 
 
 def _holds_records(value: object, options: ReadOptions, levels: int) -> bool:

@@ -329,6 +329,23 @@ NEWS = {
             ],
         }
     },
+    "CrossRef": {
+        "status": "ok",
+        "message-type": "work-list",
+        "message": {
+            "total-results": 6,
+            "items": [{"title": [i], "abstract": t} for i, t in zip(IDS, SENTENCES, strict=True)],
+        },
+    },
+    "Flickr": {
+        "title": "Uploads from everyone",
+        "description": "All that was sent",
+        "items": [{"title": i, "description": t} for i, t in zip(IDS, SENTENCES, strict=True)],
+    },
+    "Spring": {
+        "content": [{"id": i, "title": i, "text": t} for i, t in zip(IDS, SENTENCES, strict=True)],
+        "totalElements": 6,
+    },
     "GraphQL": {
         "data": {
             "posts": {
@@ -379,6 +396,18 @@ def test_the_records_of_an_interface_are_found_below_its_keys(name):
     assert corpus.texts == SENTENCES
     assert corpus.column("title") == IDS
     assert corpus.column("source")[0] == ("BBC" if name == "NewsAPI" else "")
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        {"title": "The ferry", "content": [{"text": SENTENCES[0]}, {"text": SENTENCES[1]}]},
+        {"title": "The ferry", "body": SENTENCES[0], "items": [{"id": 1, "text": "x"}, {"id": 2, "text": "y"}]},
+        {"title": "The ferry", "sections": [{"title": "A", "text": SENTENCES[0]}, {"title": "B", "text": "x"}]},
+    ],
+)
+def test_one_text_of_several_parts_stays_one(one):
+    assert len(read(json.dumps(one), "a.json")) == 1
 
 
 def test_labels_in_objects_and_a_field_of_an_object_in_a_cell_are_read():
