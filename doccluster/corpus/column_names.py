@@ -17,7 +17,7 @@ USUAL: dict[str, list[str]] = TABLE["usual"]  # by role
 FURTHER: dict[str, list[str]] = {"title": TITLES[2:], **TABLE["further"]}
 ID_COLUMNS = USUAL["id"]
 
-_BETWEEN_WORDS = re.compile(r"[\s._-]+")
+_BETWEEN_WORDS = re.compile(r"\s+|(?<=[^\s._-])[._-]+")  # _source, of search engines, is no source
 
 
 def plain_name(name: str) -> str:

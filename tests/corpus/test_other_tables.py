@@ -346,6 +346,13 @@ NEWS = {
         "content": [{"id": i, "title": i, "text": t} for i, t in zip(IDS, SENTENCES, strict=True)],
         "totalElements": 6,
     },
+    "Elasticsearch": {
+        "took": 3,
+        "hits": {
+            "total": 6,
+            "hits": [{"_id": i, "_source": {"title": i, "body": t}} for i, t in zip(IDS, SENTENCES, strict=True)],
+        },
+    },
     "GraphQL": {
         "data": {
             "posts": {
