@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from html.entities import name2codepoint
 from importlib import resources
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -33,6 +34,7 @@ from doccluster.corpus.reader_options import ReadOptions
 
 _DECLARATION = re.compile(r"^[\s\ufeff]*<\?xml[^>]*\?>")
 _CONTROLS = re.compile(f"[{CONTROLS}]")  # which no XML may hold
+_ENTITIES = {name: chr(code) for name, code in name2codepoint.items()}  # that a DTD which is not here defines (DBLP)
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _NO_BREAK = "\x01"  # stands for <lb break="no"/>: a word goes on there, without the blanks around it
@@ -85,9 +87,8 @@ def xml_elements(file: InputFile, path: _Path, options: ReadOptions) -> Iterator
     above: list[Element] = []
     n_elements = 0
     builder = TreeBuilder() if path else TreeBuilder(lambda tag, values: Element(tag, _of_texts(values)))
-    parser = defusedxml.ElementTree.XMLParser(target=builder)
     try:
-        for event, element in defusedxml.ElementTree.iterparse(source, ("start", "end"), parser):
+        for event, element in _parsed(source, ("start", "end"), builder):
             if event == "start":
                 above.append(element)
                 n_elements += 1
@@ -108,6 +109,13 @@ def xml_elements(file: InputFile, path: _Path, options: ReadOptions) -> Iterator
         raise ReadFailure("undecodable", f"not {file.encoding}: {error}") from error
     except (ParseError, ValueError) as error:
         raise ReadFailure("broken-xml", str(error)) from error
+
+
+def _parsed(source: Any, events: tuple[str, ...], builder: TreeBuilder) -> Iterator[tuple[str, Element]]:
+    parser = defusedxml.ElementTree.XMLParser(target=builder)
+    parser.entity.update(_ENTITIES)
+    events_of_file: Iterator[tuple[str, Element]] = defusedxml.ElementTree.iterparse(source, events, parser)
+    return events_of_file
 
 
 def _of_texts(attributes: dict[str, str]) -> dict[str, str]:
@@ -220,7 +228,7 @@ def _outline(source: Any) -> Element | None:
     """Return the tree of the beginning of a file, whose last elements may be cut; None where there is none."""
     root = None
     with suppress(ParseError, DefusedXmlException, ValueError):
-        for _, element in defusedxml.ElementTree.iterparse(source, events=("start",)):
+        for _, element in _parsed(source, ("start",), TreeBuilder()):
             root = element if root is None else root
     return root
 

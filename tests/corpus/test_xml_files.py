@@ -154,6 +154,15 @@ def test_chapters_are_records_where_you_say_so(tmp_path):
         read(tmp_path, "<book><p>x</p></book>", format="xml-records")
 
 
+def test_letters_that_a_document_type_names_are_read(tmp_path):
+    paper = "<article><author>J. M&uuml;ller</author><title>%s</title></article>"
+    texts = (SAILS.replace("e", "&eacute;"), VOTES)
+    dblp = f'<!DOCTYPE dblp SYSTEM "dblp.dtd">\n<dblp>{paper % texts[0]}{paper % texts[1]}</dblp>'
+    corpus = read(tmp_path, dblp)
+    assert corpus.texts == (SAILS.replace("e", "é"), VOTES)
+    assert corpus.column("author") == ("J. Müller",) * 2
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
