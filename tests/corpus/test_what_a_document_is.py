@@ -83,6 +83,10 @@ KINDS = {  # what a file looks like: its name, and its lines
         "a.txt",
         "1\n00:00:01,000 --> 00:00:02,000\nThe ferry sails.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt lands.\n",
     ),
+    "a chat (WhatsApp)": (
+        "a.txt",
+        "31/12/20, 9:15\u202fPM - Jane: It sails.\n31/12/20, 9:16 pm - Bo: When?\n31/12/20, 9:20 PM - Jane: Now.\n",
+    ),
     "a web archive (WARC)": ("a", "WARC/1.0\r\nWARC-Type: response\r\n\r\nHTTP/1.1 200 OK\r\n"),
     "a chat of WhatsApp": (
         "_chat.txt",
@@ -156,6 +160,18 @@ def test_a_name_tells_as_much(tmp_path, name):
         read_corpus(path)
 
 
+def test_further_forms_of_subtitles_and_chats_are_refused(tmp_path):
+    forms = {
+        "subtitles": "0:0{}\nThe ferry sails.\n",
+        "a chat (WhatsApp)": "\u200e[31.12.20, 21:1{}:00] Jane: It sails.\n",
+    }
+    for what, line in forms.items():
+        (tmp_path / "a.txt").write_text("".join(map(line.format, range(3))), encoding="utf-8")
+        with pytest.raises(InputError) as refusal:
+            read_corpus(tmp_path / "a.txt")
+        assert f"looks like {what}" in str(refusal.value)
+
+
 @pytest.mark.parametrize("lines", ["XX  - a\nYY  - b\nZZ  - \n", "XXXX- a\nYY  - b\nZZ  -\n"])
 def test_tags_of_records_are_known_by_the_width_of_their_column(tmp_path, lines):
     (tmp_path / "a.txt").write_text(lines * 3, encoding="utf-8")
@@ -209,6 +225,8 @@ def test_the_command_names_its_option(capsys, tmp_path):
         ["US - stocks fall", "UK - ferry sails", "Stocks: up", "The wall -- a story", "EU: new rules", "- a dash"],
         ["----", "one text", "two texts", "three texts", *(f"text number {number}" for number in range(80))],
         [f"{country} - the ferry sails" for country in ("UK", "US", "EU", "BBC", "CNN", "USA", "NATO", "FR")],
+        [f"[2026-03-0{day} 10:00:00] ERROR: the ferry sails" for day in range(1, 7)],
+        ["31.12.20, 9:15 - the ferry sails", "10:30", "11:30", *(f"{hour}:15 the ferry" for hour in range(9))],
         ["{hello} world", "[sic] a text", "(in brackets)", "a; b; c;", "};", "ends in {"],
         ["# heading like", "%A is a sign", "% of people", "WARC is a format", "the @article{ tag", "TY - is a tag"],
         ["vitamin O", "group B-12", "blood type O", "the letter O is round and it is a word of its own"],
