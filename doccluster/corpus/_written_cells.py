@@ -32,7 +32,7 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _TALKED_ABOUT = re.compile(
-    r"(?<![^\s\"'`(])\\++[nrt](?![^\s\"'`),.;])|(?<!\S)\w++(?:\\(?!u[0-9a-fA-F]{4})\w++){2,}+[^\s\\]*+(?!\S)"
+    r"(?<![^\s\"'`(])\\++[nrt](?![^\s\"'`),.;])|(?<!\S)\w++(?:\\(?!u[0-9a-fA-F]{4}|[nrt]\\)\w++){2,}+[^\s\\]*+(?!\S)"
 )
 _FEWEST = 10  # texts: of more one with an escape may mean it
 

@@ -318,6 +318,8 @@ def test_escapes_that_are_written_out_are_the_characters_that_they_mean():
     ("text", "plain"),
     [
         (r"Late today:\r\n\ud83d\ude00 caf\u00e9", "Late today:\n\U0001f600 café"),
+        (r"Late today\r\nthe ferry sails", "Late today\nthe ferry sails"),
+        (r"Late today\n\nthe ferry sails", "Late today\n\nthe ferry sails"),
         (r"He said \"no\" today:\\nthe ferry is late", 'He said "no" today:\nthe ferry is late'),
     ],
 )
