@@ -102,6 +102,11 @@ KINDS = {  # what a file looks like: its name, and its lines
     "an export of Factiva": ("a.txt", "The ferry sails\n300 words\n1 May 2020\nDocument FTFT000020200501eg510002t\n"),
     "an export of ProQuest": ("a.txt", "Document 1 of 20\n\nThe ferry sails\n\nDocument 2 of 20\n"),
     "references of EndNote": ("a.txt", "%0 Journal Article\n%A Doe, J.\n%T The ferry\n%D 2010\n%X It sails.\n"),
+    "references of RefWorks": (
+        "a.txt",
+        "RT Journal Article\nSR Electronic(1)\nA1 Doe,J.\nT1 The ferry\nAB It sails.\n",
+    ),
+    "an export of the Cochrane Library": ("a.txt", "Record #1 of 2\nID: CN-1\nTI: The ferry\nAB: It sails.\n"),
     "a chess or family database": ("a.txt", '[Event "Cup"]\n[Site "Skerrow"]\n\n1. e4 e5\n'),
     "translations (gettext)": ("a.txt", 'msgid "ferry"\nmsgstr "Fähre"\n\nmsgid "wall"\nmsgstr "Mauer"\n'),
     "a dump of a database (SQL)": ("a.txt", "-- dump\nCREATE TABLE `posts` (\n  `id` int,\n  `text` text\n);\n"),
@@ -172,7 +177,7 @@ def test_further_forms_of_subtitles_and_chats_are_refused(tmp_path):
         assert f"looks like {what}" in str(refusal.value)
 
 
-@pytest.mark.parametrize("lines", ["XX  - a\nYY  - b\nZZ  - \n", "XXXX- a\nYY  - b\nZZ  -\n"])
+@pytest.mark.parametrize("lines", ["XX  - a\nYY  - b\nZZ  - \n", "XXXX- a\nYY  - b\nZZ  -\n", "XX- a\nYY- b\nZZ- c\n"])
 def test_tags_of_records_are_known_by_the_width_of_their_column(tmp_path, lines):
     (tmp_path / "a.txt").write_text(lines * 3, encoding="utf-8")
     with pytest.raises(InputError, match="looks like records with tags"):
@@ -227,6 +232,7 @@ def test_the_command_names_its_option(capsys, tmp_path):
         [f"{country} - the ferry sails" for country in ("UK", "US", "EU", "BBC", "CNN", "USA", "NATO", "FR")],
         [f"[2026-03-0{day} 10:00:00] ERROR: the ferry sails" for day in range(1, 7)],
         ["31.12.20, 9:15 - the ferry sails", "10:30", "11:30", *(f"{hour}:15 the ferry" for hour in range(9))],
+        [f"RT @jane {number}: the ferry sails" for number in range(6)],
         ["{hello} world", "[sic] a text", "(in brackets)", "a; b; c;", "};", "ends in {"],
         ["# heading like", "%A is a sign", "% of people", "WARC is a format", "the @article{ tag", "TY - is a tag"],
         ["vitamin O", "group B-12", "blood type O", "the letter O is round and it is a word of its own"],
