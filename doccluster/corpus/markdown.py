@@ -149,7 +149,7 @@ def _unquoted(text: str) -> str:
 
 # No pattern looks for the same end from two places, so that what is never closed is read in linear time.
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
-_TARGET = r"""\(\s*(?:[^()\s]|\([^()\s]*+\))*+(?:\s+(?:"[^"\n]*+"|'[^'\n]*+'))?\s*\)"""
+_TARGET = r"""\(\s*+(?:[^()\s]|\([^()\s]*+\))*+(?:\s++(?:"[^"\n]*+"|'[^'\n]*+'))?\s*+\)"""
 _ASIDE = re.compile(
     r"(?P<code>`[^`\n]++`)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|!\[\[[^\[\]\n]*+\]\]"
     rf"|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}|\{{\{{[<%](?:[^{{}}])*+\}}\}}|\{{%[^{{}}]*+\}}"

@@ -84,6 +84,8 @@ REPEATED = {
     "records of RIS without an end": ("a.ris", b"TY  - JOUR\nAB  - x\n", b"a\n", b""),
     "braces of BibTeX": ("a.bib", b"@a{b, title = {x}, c = ", b"{", b""),
     "fields of BibTeX that never close": ("a.bib", b"@a{b, title = {x}", b", a%d = {", b""),
+    "blanks in a link of Markdown": ("a.md", b"text ![a](", b" ", b"y"),
+    "a line in the second of two blocks": ("a.txt", b"Tag: a\nb\n\nTag: c\n", b"a ", b"\n\nb"),
     "tags of lines": ("a.txt", b"", b"Tag: x\n", b"\nTag: x\nb\n\nb"),
     "lists of JSON": ("a.json", b'[{"text": "x"}', b",[]", b"]"),
 }

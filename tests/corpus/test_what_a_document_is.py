@@ -184,11 +184,6 @@ def test_tags_of_records_are_known_by_the_width_of_their_column(tmp_path, lines)
         read_corpus(tmp_path / "a.txt")
 
 
-def test_blocks_that_only_begin_alike_are_looked_at_in_linear_time(tmp_path):
-    (tmp_path / "a.txt").write_text(f"Note: a\nb\n\nNote: c\n{'It sails. ' * 20}\n\nEnd.\n", encoding="utf-8")
-    assert len(read_corpus(tmp_path / "a.txt")) == 5  # for ever where a line can be divided in many ways
-
-
 def test_what_is_packed_or_comes_from_standard_input_is_refused_too_and_an_archive_is_not(tmp_path, monkeypatch):
     name, text = KINDS["subtitles"]
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
