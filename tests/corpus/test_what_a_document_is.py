@@ -88,11 +88,6 @@ KINDS = {  # what a file looks like: its name, and its lines
         "31/12/20, 9:15\u202fPM - Jane: It sails.\n31/12/20, 9:16 pm - Bo: When?\n31/12/20, 9:20 PM - Jane: Now.\n",
     ),
     "a web archive (WARC)": ("a", "WARC/1.0\r\nWARC-Type: response\r\n\r\nHTTP/1.1 200 OK\r\n"),
-    "a chat of WhatsApp": (
-        "_chat.txt",
-        "[12/03/2026, 09:15:22] Ada: the ferry sails\n[12/03/2026, 09:16:02] Bo: late\nagain\n"
-        "[12/03/2026, 09:17:40] Ada: \u200eimage omitted\n",
-    ),
     "contacts or a calendar": ("a.txt", "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Jane Doe\r\nEND:VCARD\r\n"),
     "clippings of an e-reader": (
         "My Clippings.txt",
