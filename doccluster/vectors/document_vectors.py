@@ -73,7 +73,7 @@ class DocumentVectors(TermMatrix):
         """Raise InputError unless there is a name for each row; terms are easily taken for names."""
         for name in ("matrix", "counts"):  # those of scikit-learn are of a class whose sums are of two dimensions
             if sparse.issparse(rows := getattr(self, name)) and not isinstance(rows, sparse.csr_array):
-                object.__setattr__(self, name, sparse.csr_array(rows))
+                object.__setattr__(self, name, checked_csr(rows, name=name)[0])  # damaged ones end scipy
         if not isinstance(next(iter(self.ids), ""), str):  # the index of a frame
             object.__setattr__(self, "ids", tuple(map(str, self.ids)))
         if len(self.ids) != self.matrix.shape[0]:
