@@ -193,8 +193,7 @@ MIN_SHARE = 0.05  # of the documents that have the term,
 MIN_WITH = 20  # and their number: the mean of 190 cosines
 LIKE_ANY = 1.25  # times as alike as any two documents
 MAY_BE_EMPTIED = 0.01  # of the documents
-MAY_BE_EVEN = 0.67  # of 50 common terms or more: beyond it the documents are of one kind, whatever they share
-MIN_COMMON = 50  # of fewer, all may be function words
+MAY_BE_EVEN = 0.8  # of the common terms: beyond it the documents are of one kind, whatever they share
 _TOGETHER = 64  # terms whose documents are added up at once
 # with one of these the caller has said what a term is
 OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
@@ -330,7 +329,7 @@ def even_terms(counts: CsrArray) -> Flags:
         own_parts = members @ squared_norms - sparse.csr_array(members @ squares)[diagonal]
         m = frequency[columns]
         even[columns] = length - own_parts <= LIKE_ANY * of_all * m * (m - 1)
-    if common.size >= MIN_COMMON and np.count_nonzero(even) > MAY_BE_EVEN * common.size:
+    if np.count_nonzero(even) > MAY_BE_EVEN * common.size:
         return np.zeros_like(even)
     emptied = np.count_nonzero((has.sum(axis=1) > 0) & ~(has @ (~even).astype(np.float64) > 0))
     return even if emptied <= MAY_BE_EMPTIED * n_documents else np.zeros_like(even)
