@@ -83,7 +83,7 @@ def test_lines_without_end_are_refused_where_they_are_too_many_for_the_bytes(suf
     assert len(corpus) + len(corpus.skipped) <= MANY + 1
 
 
-def test_bytes_documents_and_parts_of_a_packed_file_grow_with_what_it_takes():
+def test_bytes_and_parts_of_a_packed_file_grow_with_what_it_takes():
     for n_packed in (0, 10**9):
         budget = Budget(100 * USUAL_EXPANSION, n_packed)
         budget.spend(100 * Allowance().memory + 50 * n_packed)
@@ -92,6 +92,17 @@ def test_bytes_documents_and_parts_of_a_packed_file_grow_with_what_it_takes():
         budget.check_parts(max(100 * N_ITEMS, 8 * n_packed))
         with pytest.raises(ReadFailure, match="too many parts for its"):
             budget.check_parts(max(100 * N_ITEMS, 8 * n_packed) + 1)
+
+
+def test_documents_are_fewer_than_the_packed_bytes_whatever_their_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(Allowance.__init__, "__defaults__", (256 * 2**20, 20.0, 10))
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"a ferry\n" * 200))
+    n_packed = path.stat().st_size
+    corpus = read_corpus(path)
+    assert len(corpus) == n_packed // 2  # of 200 lines, of which eight for each byte might be parts of one text
+    (skipped,) = corpus.skipped
+    assert skipped.detail.startswith(f"it unpacks to too many documents for its {n_packed} bytes; ")
 
 
 def test_the_size_of_a_packed_stream_counts_as_far_as_it_has_come():
