@@ -400,7 +400,7 @@ def _further_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 
 
 def _explains(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether two cells of the first row repeat names, are words over values, or the only empty ones."""
+    """Say whether two cells of the first row repeat names, are words over values, ask, or are the only empty ones."""
     n_signs = n_empty = 0
     for name, cell, *others in zip(names, *rows, strict=False):
         filled = [other for other in others if other]
@@ -408,6 +408,7 @@ def _explains(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         if is_typed and is_value(cell):
             return False
         n_signs += bool(cell) and (plain_name(cell) == plain_name(name) or (is_typed and not is_missing_cell(cell)))
+        n_signs += cell.endswith(_QUESTION) and not any(other.endswith(_QUESTION) for other in others)
         n_empty += not cell and len(filled) == len(others) > 2
     is_without = n_empty > 1 and not rows[0][0] and max(map(len, rows[0])) <= _LONGEST_ANSWER_KIND
     return n_signs > 1 or is_without

@@ -14,8 +14,8 @@ from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFa
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing
 
-_LABEL = re.compile(r"__label__([^\s,]+)")
-_LABELS_OF_LINE = re.compile(rf"[\ufeff\s]*(?:{_LABEL.pattern}[\s,]*)+")
+_LABEL = "__label__"  # of fastText
+_WORD = re.compile(r"[^\s,\ufeff]++")
 
 
 def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -25,15 +25,23 @@ def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return one document for each line; labels at its head, as fastText has them (``__label__a``), are its labels."""
+    """Return one document for each line; labels at its ends, as fastText has them (``__label__a``), are its labels."""
     for number, line in enumerate(file.lines(options.document_bytes), 1):
         where = f"{file.name}:{number}"
         if line is None:
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         else:
-            head = _LABELS_OF_LINE.match(line)
-            labels = {"label": tuple(dict.fromkeys(_LABEL.findall(head[0])))} if head else {}
-            yield Draft(line[head.end() if head else 0 :].rstrip("\r\n"), where, labels=labels)
+            text, names = _without_labels(line) if _LABEL in line else (line, ())
+            yield Draft(text.rstrip("\r\n"), where, labels={"label": names} if names else {})
+
+
+def _without_labels(line: str) -> tuple[str, tuple[str, ...]]:
+    """Return a line without the labels at its two ends, and these, each once."""
+    words = list(_WORD.finditer(line))
+    places = [place for place, word in enumerate(words) if not word[0].startswith(_LABEL)] or [len(words)]
+    before, behind = words[: places[0]], words[places[-1] + 1 :]
+    labels = dict.fromkeys(word[0].removeprefix(_LABEL) for word in (*before, *behind))
+    return line[before[-1].end() if before else 0 : behind[0].start() if behind else None].strip(" ,\t"), tuple(labels)
 
 
 TEXT = Format("text", read_text, "a file", "the subfolder is the label `class`", aliases=("folder", "txt"))
@@ -41,8 +49,8 @@ LINES = Format(
     "lines",
     read_lines,
     "a line",
-    "the label `label`, of labels at its head as fastText has them (`__label__a`)",
-    recognises=lambda beginning: _LABELS_OF_LINE.match(beginning.text) is not None,
+    "the label `label`, of labels at its ends as fastText has them (`__label__a`)",
+    recognises=lambda beginning: beginning.text.lstrip("\ufeff \t\r\n").startswith(_LABEL),
 )
 
 

@@ -32,6 +32,8 @@ REPEATED = {
     "backslashes": ("a.csv", b"id,text\n1,", b"\\", b"\n"),
     "a path of many parts": ("a.csv", b"id,text\n1,a", b"\\na", b'"\n'),
     "labels at the head of a line": ("a.txt", b"__label__a ", b"__label__a ", b"text\n"),
+    "labels in the middle of a line": ("a.txt", b"text", b" __label__a ,", b"text\n"),
+    "blanks before the end of a line": ("a.txt", b"text", b" ,", b"text\n"),
     "rows with an open quote": ("a.csv", b"text,b\n", b'"a,b\n', b""),
     "meta with a long word": ("a.html", b"<html><meta ", b"a", b"><p>text</html>"),
     "link with many words": ("a.html", b"<html><link ", b"a ", b"><p>text</html>"),

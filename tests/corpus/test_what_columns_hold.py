@@ -152,6 +152,7 @@ def test_rows_of_questions_and_ids_below_the_names_are_no_documents():
         (["StartDate", "Progress", "Q1"], ["Start Date", "Progress", "What do you think?"], ["2026-03-11", 100]),
         (["V1", "V2", "V3"], ["Number", "Day of interview", "What do you think?"], [7, "2026-03-11"]),
         (["id", "class", "text"], ["id", "class", "text"], ["a", "b"]),
+        (["respid", "wave", "Q1"], ["Respondent", "Round", "What would you change?"], [7, "spring"]),
     ],
 )
 def test_a_second_row_of_header_is_found(header, below, row, tmp_path):
@@ -270,6 +271,14 @@ def test_labels_at_the_head_of_a_line_are_labels(tmp_path):
     corpus = read_corpus(tmp_path)
     assert corpus.texts == TEXTS[:2] * 2
     assert corpus.labels["label"][:2] == (("a", "b"), ())
+
+
+def test_labels_at_the_end_of_a_line_are_labels(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text(f"{TEXTS[0]} __label__a __label__b\r\n__label__c {TEXTS[1]}\t__label__d\n", encoding="utf-8")
+    corpus = read_corpus(path)
+    assert corpus.texts == TEXTS[:2]
+    assert corpus.labels["label"] == (("a", "b"), ("c", "d"))
 
 
 def test_words_for_no_text_are_none():
