@@ -15,7 +15,7 @@ import pytest
 
 from doccluster.base.compiled import jit
 from doccluster.base.progress import CLOCK, CompileClock, StageClock, collector_paused, silent
-from doccluster.cli._console import COMPILING, progress_shown
+from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -149,7 +149,7 @@ def test_a_terminal_is_told_and_the_stage_goes_on_afterwards(monkeypatch):
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr("doccluster.cli._console.stage_line", lambda *, is_drawn: Bars())
+    monkeypatch.setattr("doccluster.cli.console.stage_line", lambda *, is_drawn: Bars())
     with progress_shown() as progress:
         progress("cluster", 3, 10)
         CLOCK.begin()

@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.base.progress import COMPILING
 from doccluster.base.text_table import Column
-from doccluster.cli._console import plain, print_table, say, say_below, say_fact, say_items
+from doccluster.cli.console import plain, print_table, say, say_below, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.report.wording import counted, month_words, span_words
 from doccluster.results.document_table import NO_TERMS

@@ -9,7 +9,7 @@ import click
 
 from doccluster.base.plain_values import CRITERIA
 from doccluster.base.text_table import Column
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     WHOLE_WORDS,
     json_option,
     print_json,
@@ -17,8 +17,9 @@ from doccluster.cli._console import (
     progress_shown,
     say,
 )
-from doccluster.cli._output import table_room
-from doccluster.cli._source_options import (
+from doccluster.cli.output import table_room
+from doccluster.cli.run import letters_option, meaning_options
+from doccluster.cli.source_options import (
     OptionSpec,
     made_options,
     reader_options,
@@ -26,8 +27,7 @@ from doccluster.cli._source_options import (
     vectorizer_options,
     with_source,
 )
-from doccluster.cli._verb import Verb, Whole, all_but, numbers_of_clusters
-from doccluster.cli.run import letters_option, meaning_options
+from doccluster.cli.verb import Verb, Whole, all_but, numbers_of_clusters
 from doccluster.pipeline.run_settings import GRANULARITIES, RunSettings
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doccluster.cli._console import json_option, print_json, progress_shown, say, stage_shown
-from doccluster.cli._output import write_error
-from doccluster.cli._verb import Verb
+from doccluster.cli.console import json_option, print_json, progress_shown, say, stage_shown
+from doccluster.cli.output import write_error
+from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.labeling.profiles import Namer

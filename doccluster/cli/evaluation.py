@@ -10,7 +10,7 @@ import click
 from doccluster.base.arrays import Matrix
 from doccluster.base.plain_values import FAMILIES, METRICS
 from doccluster.base.text_table import Column, shortened
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     json_option,
     options,
     plain,
@@ -22,8 +22,8 @@ from doccluster.cli._console import (
     stage_shown,
     threads_option,
 )
-from doccluster.cli._output import table_room, write_error, write_out
-from doccluster.cli._verb import Verb, Whole, measure_names, only, some_text
+from doccluster.cli.output import table_room, write_error, write_out
+from doccluster.cli.verb import Verb, Whole, measure_names, only, some_text
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:

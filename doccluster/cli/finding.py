@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     json_option,
     overwrite_option,
     plain,
@@ -21,9 +21,9 @@ from doccluster.cli._console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli._output import write_error, write_out
-from doccluster.cli._source_options import language_option, reader_options, take_language, take_reader, typed_source
-from doccluster.cli._verb import Gather, Verb, Whole, only
+from doccluster.cli.output import write_error, write_out
+from doccluster.cli.source_options import language_option, reader_options, take_language, take_reader, typed_source
+from doccluster.cli.verb import Gather, Verb, Whole, only
 from doccluster.errors import DocclusterError, InputError
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def browse_command(
             **settings,
         )
     if serve:
-        from doccluster.cli._page_server import BrowseServer
+        from doccluster.cli.page_server import BrowseServer
 
         with BrowseServer(browser, port or 0) as server:
             say(f"  {server.address}")

@@ -10,7 +10,7 @@ import click
 
 from doccluster.base.paths import usable_path
 from doccluster.base.progress import Progress, silent
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     json_option,
     options,
     overwrite_option,
@@ -22,8 +22,8 @@ from doccluster.cli._console import (
     stage_shown,
     threads_option,
 )
-from doccluster.cli._source_options import reader_options, take_source, typed_source, vectorizer_options
-from doccluster.cli._verb import Verb, Whole, all_but
+from doccluster.cli.source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli.verb import Verb, Whole, all_but
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:

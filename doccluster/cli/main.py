@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from doccluster.base.package import __version__
-from doccluster.cli._output import (
+from doccluster.cli.output import (
     CLOSED,
     OutputFailed,
     drop,
@@ -21,7 +21,7 @@ from doccluster.cli._output import (
     settle_errors,
     write_error,
 )
-from doccluster.cli._verb import COMMON, about_verb
+from doccluster.cli.verb import COMMON, about_verb
 from doccluster.errors import DocclusterError, InputError, worded
 
 _BEGAN = [time.perf_counter()]
@@ -46,8 +46,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("doccluster.cli.compare_command", "Compare algorithms over seeds and corpora."),
     "benchmark": ("doccluster.cli.compare_command", "Compare algorithms on standard made corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
-    "stream": ("doccluster.cli.stories", "Follow news: articles in, living stories out."),
-    "diff": ("doccluster.cli.compare_command", "Say what happened to clusters: two stores, moments or runs."),
+    "stream": ("doccluster.streams.stream_command", "Follow news: articles in, living stories out."),
+    "diff": ("doccluster.streams.diff_command", "Say what happened to clusters: two stores, moments or runs."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "search": ("doccluster.cli.finding", "Find documents, or read search results, in groups."),
@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None) -> Any:
         write_error("; ".join(["interrupted", *map(str, reason.args)]))
         sys.exit(130)
     except DocclusterError as error:
-        from doccluster.cli._console import plain
+        from doccluster.cli.console import plain
 
         write_error(f"doccluster: {plain(str(error))}")
         sys.exit(error.exit_code)

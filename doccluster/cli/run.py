@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     Command,
     json_option,
     options,
@@ -25,7 +25,7 @@ from doccluster.cli._console import (
     say_note,
     threads_option,
 )
-from doccluster.cli._source_options import (
+from doccluster.cli.source_options import (
     OptionSpec,
     made_options,
     reader_options,
@@ -33,7 +33,7 @@ from doccluster.cli._source_options import (
     typed_source,
     vectorizer_options,
 )
-from doccluster.cli._verb import (
+from doccluster.cli.verb import (
     MEANING,
     Gather,
     SectionedOption,

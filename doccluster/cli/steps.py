@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.text_table import Column
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     json_option,
     overwrite_option,
     plain,
@@ -23,8 +23,9 @@ from doccluster.cli._console import (
     say_note,
     threads_option,
 )
-from doccluster.cli._output import write_out
-from doccluster.cli._source_options import (
+from doccluster.cli.output import write_out
+from doccluster.cli.run import RUN, clustering_options, embeddings_option, encoder_option, execute, worker_options
+from doccluster.cli.source_options import (
     matrix_options,
     reader_options,
     take_reader,
@@ -32,8 +33,7 @@ from doccluster.cli._source_options import (
     vectorizer_options,
     with_source,
 )
-from doccluster.cli._verb import Verb, check_weighting, checked, only
-from doccluster.cli.run import RUN, clustering_options, embeddings_option, encoder_option, execute, worker_options
+from doccluster.cli.verb import Verb, check_weighting, checked, only
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:

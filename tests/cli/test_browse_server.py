@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import pandas as pd
 import pytest
 
-from doccluster.cli._page_server import LOOPBACK, MAX_BYTES, BrowseServer
+from doccluster.cli.page_server import LOOPBACK, MAX_BYTES, BrowseServer
 from doccluster.corpus import Corpus
 from doccluster.retrieval.browsing import open_browser
 from tests.report.hostile import HOSTILE
@@ -73,7 +73,7 @@ def test_clusters_are_gathered_searched_and_taken_back(server):
 
 
 def test_the_documents_of_a_cluster_are_listed(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli._page_server.LISTED", 2)
+    monkeypatch.setattr("doccluster.cli.page_server.LISTED", 2)
     first = ask(server, target=f"/?token={server.token}&list=1")[2]
     assert first.count("<li>") == 2
     assert "list=1&amp;from=3" in first
@@ -134,7 +134,7 @@ ODD_REQUESTS = [
 
 @pytest.mark.parametrize("sent", ODD_REQUESTS, ids=lambda sent: repr(sent[:40]))
 def test_no_request_without_the_token_is_answered_with_more_than_a_refusal(server, capfd, monkeypatch, sent):
-    monkeypatch.setattr("doccluster.cli._page_server.SECONDS", 0.3)
+    monkeypatch.setattr("doccluster.cli.page_server.SECONDS", 0.3)
     answer = send(server, sent)
     assert not answer or answer.startswith((b"HTTP/1.0 4", b"HTTP/1.0 5", b"<!DOCTYPE", b"open the address")), answer
     assert b"boats" not in answer
@@ -157,7 +157,7 @@ def test_no_request_without_the_token_is_answered_with_more_than_a_refusal(serve
     ids=lambda sent: repr(sent[:40]),
 )
 def test_no_request_with_the_token_ends_in_a_traceback(server, capfd, monkeypatch, sent):
-    monkeypatch.setattr("doccluster.cli._page_server.SECONDS", 0.3)
+    monkeypatch.setattr("doccluster.cli.page_server.SECONDS", 0.3)
     head = (sent % server.token.encode()) + f"\r\nHost: {LOOPBACK}:{server.server_port}\r\n\r\n".encode()
     answer = send(server, head)
     assert answer.startswith((b"HTTP/1.0 2", b"HTTP/1.0 4", b"HTTP/1.0 501")) or b"9000" in sent, answer
@@ -175,14 +175,14 @@ def test_a_client_that_goes_away_before_its_answer_is_forgotten(server, capfd):
 
 
 def test_one_deadline_holds_for_a_whole_request_however_often_a_byte_comes(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli._page_server.SECONDS", 0.5)
+    monkeypatch.setattr("doccluster.cli.page_server.SECONDS", 0.5)
     drops = (b"x" for _ in range(1000))
     assert send(server, b"GET /", *drops, wait=0.05) == b"", "a hundred times the deadline would have passed"
     assert ask(server)[0] == 200
 
 
 def test_clients_that_send_nothing_keep_nobody_out_and_are_cut_off(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli._page_server.SECONDS", 0.5)
+    monkeypatch.setattr("doccluster.cli.page_server.SECONDS", 0.5)
     with contextlib.ExitStack() as kept:
         place = (LOOPBACK, server.server_port)
         silent = [kept.enter_context(socket.create_connection(place, timeout=30)) for _ in range(40)]
@@ -192,7 +192,7 @@ def test_clients_that_send_nothing_keep_nobody_out_and_are_cut_off(server, monke
 
 
 def test_a_long_step_is_waited_for(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli._page_server.SECONDS", 0.2)
+    monkeypatch.setattr("doccluster.cli.page_server.SECONDS", 0.2)
     gather = server.browser.gather
 
     def slow(numbers):

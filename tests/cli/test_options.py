@@ -9,9 +9,9 @@ import warnings
 import click
 import pytest
 
-from doccluster.cli._source_options import READER, VECTORIZER
-from doccluster.cli._verb import MEANING, Verb, spelling_of
 from doccluster.cli.main import COMMANDS, commands
+from doccluster.cli.source_options import READER, VECTORIZER
+from doccluster.cli.verb import MEANING, Verb, spelling_of
 from doccluster.errors import Argument, worded
 
 

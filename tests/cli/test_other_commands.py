@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.cli._console import plain
+from doccluster.cli.console import plain
 from doccluster.results.run_folder import load_run
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from doccluster.base.blocks import map_blocks, share_blocks
 from doccluster.base.progress import LOOPS
-from doccluster.cli._console import StageLine, stage_line
-from doccluster.cli._output import write_error
+from doccluster.cli.console import StageLine, stage_line
+from doccluster.cli.output import write_error
 from tests.cli.test_options import verbs
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from doccluster.base.text_table import Column, table_lines, text_width
-from doccluster.cli._output import WIDTH_OF_A_FILE
+from doccluster.cli.output import WIDTH_OF_A_FILE
 
 WIDTHS = (60, 80, 100, WIDTH_OF_A_FILE)
 WIDE = 400  # columns that no table here needs
@@ -63,7 +63,7 @@ def test_no_table_cuts_a_number_or_is_wider_than_the_terminal(
         assert width in (WIDTH_OF_A_FILE, WIDTH_OF_A_FILE - 2), "pytest's output is a file"
         return table_lines(columns, width, **given)
 
-    monkeypatch.setattr("doccluster.cli._console.table_lines", remember)
+    monkeypatch.setattr("doccluster.cli.console.table_lines", remember)
     monkeypatch.setattr("doccluster.measures.scores.table_lines", remember)
     done = doccluster(*(copied(finished, tmp_path) if word == "{}" else word for word in commands[verb]))
     assert done.code == 0, done.err
@@ -132,8 +132,8 @@ def rows_of(text):
 
 
 def test_a_table_in_a_terminal_without_unicode_has_stand_ins_of_the_right_width(capsys, monkeypatch):
-    from doccluster.cli._console import print_table
-    from doccluster.cli._output import prepare_streams
+    from doccluster.cli.console import print_table
+    from doccluster.cli.output import prepare_streams
 
     class Ascii:
         encoding = "ascii"

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from doccluster.base.blocks import map_blocks
-from doccluster.cli._console import progress_shown
+from doccluster.cli.console import progress_shown
 from doccluster.cli.run import run_command
 from doccluster.errors import Argument, DocclusterWarning
 

@@ -11,10 +11,10 @@ from functools import partial
 
 import pytest
 
-from doccluster.cli._page_server import StoreServer, token_of
-from doccluster.cli.stories import _told
 from doccluster.errors import InputError
 from doccluster.streams import StoryStream
+from doccluster.streams.page.store_server import StoreServer, token_of
+from doccluster.streams.stream_command import _told
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 
 TEXTS = [

@@ -12,11 +12,11 @@ import sys
 import pytest
 
 from doccluster.base.text_table import csv_text, write_csv_rows
-from doccluster.cli._console import print_json_lists
-from doccluster.cli.stories import _print_polled
+from doccluster.cli.console import print_json_lists
 from doccluster.streams.polling.poller import Polled
 from doccluster.streams.store.access import reading
 from doccluster.streams.store.tables import DOCUMENT_COLUMNS, read_tables, rows_of
+from doccluster.streams.stream_command import _print_polled
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.conftest import FEEDS
 

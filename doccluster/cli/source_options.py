@@ -11,8 +11,8 @@ import click
 
 from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import Parameter, parameters_of
-from doccluster.cli._console import Command, options
-from doccluster.cli._verb import (
+from doccluster.cli.console import Command, options
+from doccluster.cli.verb import (
     READING,
     RUNNING,
     TERMS,

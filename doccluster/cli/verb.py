@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from doccluster.base.paths import new_file
-from doccluster.cli._output import table_room, write_error
+from doccluster.cli.output import table_room, write_error
 from doccluster.errors import Argument, DocclusterError, InputError, NamedByRecord, Spelling, Words, shown, worded
 
 # arguments that no command has, and whose value alone is said

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from doccluster.base.paths import check_file
-from doccluster.cli._console import print_json, say, say_fact
-from doccluster.cli._verb import store_verb, write_whole
+from doccluster.cli.console import print_json, say, say_fact
+from doccluster.cli.verb import store_verb, write_whole
 from doccluster.errors import InputError
 from doccluster.report.wording import counted
 from doccluster.streams.store.access import check_is_there, reading
@@ -202,7 +202,7 @@ def serve_command(store: str, port: int, token_file: str | None) -> None:
     The pages are /, /stories.json (with ?words= those that have the words), /story.json?id=STORY, /feed.atom and
     /feed.json, each with the token of the addresses that are printed. Nothing in the store can be changed.
     """
-    from doccluster.cli._page_server import StoreServer, token_of
+    from doccluster.streams.page.store_server import StoreServer, token_of
 
     check_is_there(Path(store))
     token = "" if token_file is None else token_of(Path(token_file))

@@ -17,8 +17,7 @@ import click
 
 from doccluster.base.paths import check_file, new_file
 from doccluster.base.plain_values import format_size
-from doccluster.cli import story_verbs
-from doccluster.cli._console import (
+from doccluster.cli.console import (
     overwrite_option,
     print_json,
     print_json_lists,
@@ -27,10 +26,11 @@ from doccluster.cli._console import (
     say_fact,
     stage_shown,
 )
-from doccluster.cli._output import write_out
-from doccluster.cli._source_options import reader_options, take_reader
-from doccluster.cli._verb import checked, store_verb, write_whole
+from doccluster.cli.output import write_out
+from doccluster.cli.source_options import reader_options, take_reader
+from doccluster.cli.verb import checked, store_verb, write_whole
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.streams import story_verbs
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration
 from doccluster.streams.store.access import back_up, changing, check_store, reading
@@ -361,7 +361,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     it. A story keeps its id where most
     of its documents stay, your corrections are made again, and the lineage becomes that of the new stories.
     """
-    from doccluster.cli.compare_command import print_difference
+    from doccluster.streams.diff_command import print_difference
     from doccluster.streams.store.diff import compare_sides, side_of
     from doccluster.streams.store.upkeep import rebuilt
 

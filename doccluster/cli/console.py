@@ -22,8 +22,8 @@ import click
 from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS, jsonable
 from doccluster.base.progress import CLOCK, LOOPS, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
-from doccluster.cli._output import ABOVE, STAND_INS, is_unicode, table_room, write_error, write_out
-from doccluster.cli._verb import QUIET, TIMINGS, Whole, spelling_of
+from doccluster.cli.output import ABOVE, STAND_INS, is_unicode, table_room, write_error, write_out
+from doccluster.cli.verb import QUIET, TIMINGS, Whole, spelling_of
 from doccluster.errors import DocclusterWarning, worded
 
 Command = Callable[..., Any]
