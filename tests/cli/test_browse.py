@@ -87,7 +87,7 @@ def test_a_search_gathers_the_documents_that_have_a_word(browse, texts):
 
 
 def test_the_documents_of_a_cluster_are_listed_a_part_at_a_time(browse, texts, monkeypatch):
-    monkeypatch.setattr("doccluster.cli.finding.LISTED", 3)
+    monkeypatch.setattr("doccluster.retrieval.search_commands.LISTED", 3)
     first = browse(texts, "--cards", "3", typed=["list 1", "list 1 4", "list 9", "list", "list 1 2 3"])
     assert "and 1 more: list 1 4" in first.out
     listed = [line.split()[1] for line in first.out.split("\n") if " d" in line and line[:7].strip().isdigit()]

@@ -14,8 +14,9 @@ from urllib.parse import urlencode, urlsplit
 import pandas as pd
 import pytest
 
-from doccluster.cli.page_server import LOOPBACK, MAX_BYTES, BrowseServer
+from doccluster.cli.page_server import LOOPBACK
 from doccluster.corpus import Corpus
+from doccluster.retrieval.browse_server import MAX_BYTES, BrowseServer
 from doccluster.retrieval.browsing import open_browser
 from tests.report.hostile import HOSTILE
 
@@ -73,7 +74,7 @@ def test_clusters_are_gathered_searched_and_taken_back(server):
 
 
 def test_the_documents_of_a_cluster_are_listed(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli.page_server.LISTED", 2)
+    monkeypatch.setattr("doccluster.retrieval.browse_server.LISTED", 2)
     first = ask(server, target=f"/?token={server.token}&list=1")[2]
     assert first.count("<li>") == 2
     assert "list=1&amp;from=3" in first

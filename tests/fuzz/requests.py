@@ -8,7 +8,8 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 
-from doccluster.cli.page_server import LOOPBACK, BrowseServer
+from doccluster.cli.page_server import LOOPBACK
+from doccluster.retrieval.browse_server import BrowseServer
 from doccluster.retrieval.browsing import open_browser
 from tests.fuzz.campaign import Target
 

@@ -226,7 +226,7 @@ def browse_command(
             **settings,
         )
     if serve:
-        from doccluster.cli.page_server import BrowseServer
+        from doccluster.retrieval.browse_server import BrowseServer
 
         with BrowseServer(browser, port or 0) as server:
             say(f"  {server.address}")
