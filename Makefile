@@ -61,6 +61,7 @@ check: $(GROUPS_STAMP)  ## lint, words, types, import layers, doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.plain_words
 	$(BIN)/python -m tests.vague_names
+	$(BIN)/python -m tests.core_lines
 	@$(MAKE) --no-print-directory --jobs 2 types layers doctests
 
 types:  # one processor is enough for each, so that the others go on beside it

@@ -36,7 +36,7 @@ _HOMES = {
     "run": "doccluster.pipeline.main_line:run_pipeline",
     "assign": "doccluster.pipeline.assigning:assign_documents",
     "choose_k": "doccluster.pipeline.choosing:choose_clusters",
-    "compare": "doccluster.pipeline.comparing:compare_sources",
+    "compare": "doccluster.lab.comparing:compare_sources",
     "inspect": "doccluster.pipeline.inspecting:inspect_source",
     "search": "doccluster.retrieval.searching",
     "browse": "doccluster.retrieval.browsing:open_browser",
@@ -54,13 +54,20 @@ _HOMES = {
     "errors": "doccluster.errors",
 }
 
+_CHECKED = (
+    "doccluster.pipeline.",
+    "doccluster.retrieval.",
+    "doccluster.lab.comparing",
+    "doccluster.streams.store.diff",
+)
+
 __all__ = ["__version__", *sorted(_HOMES)]
 _loaded, __dir__ = offer(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     value = _loaded(name)
-    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.retrieval.", "doccluster.streams.store.diff")):
+    if not _HOMES[name].startswith(_CHECKED):
         return value
     from doccluster.base.parameter_fields import at_the_door
 
@@ -77,12 +84,13 @@ if TYPE_CHECKING:
     from doccluster.corpus import load_sample as load_sample
     from doccluster.corpus import read_corpus as read_corpus
     from doccluster.geometry.partition import Partition as Partition
+    from doccluster.lab import comparing
     from doccluster.measures import evaluate as evaluate
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
     from doccluster.measures import make_scorer as make_scorer
     from doccluster.measures import score as score
-    from doccluster.pipeline import assigning, choosing, comparing, editing, inspecting, main_line, repeating
+    from doccluster.pipeline import assigning, choosing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo
     from doccluster.pipeline.explaining import explain as explain
     from doccluster.pipeline.known_topics import Topic as Topic

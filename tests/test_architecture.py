@@ -12,9 +12,15 @@ import subprocess
 import sys
 import tomllib
 
+import pytest
+
+import doccluster
+from tests.core_lines import GROUND, TRADES
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "doccluster").rglob("*.py"))
 SELF = ("self", "cls")
+PACKAGES = {f"doccluster.{trade}" for trade in TRADES}
 FORBIDDEN = {
     "pickle": re.compile(r"^\s*(import pickle|from pickle|import joblib|from joblib)", re.MULTILINE),
     "nltk.download": re.compile(r"nltk\.download"),
@@ -168,11 +174,33 @@ def test_no_two_files_and_no_two_classes_of_the_package_have_one_name():
         assert [name for name, count in collections.Counter(names).items() if count > 1] == []
 
 
-def test_imports_have_at_most_twelve_floors():
+def layers():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     (floors,) = [contract["layers"] for contract in contracts if contract.get("containers") == ["doccluster"]]
-    assert len(floors) <= 12
+    return floors
+
+
+def test_imports_have_at_most_twelve_floors():
+    assert len(layers()) <= 12
+
+
+def test_trades_stand_above_the_core_and_the_ground_below_it():
+    assert layers()[0].split(" | ") == list(TRADES)
+    assert set(layers()[-3:]) | {"corpus"} == {name.removesuffix(".py") for name in GROUND}
+
+
+def test_no_room_has_the_name_of_a_root_name():
+    """A package `doccluster/search/` would take the place of the function `doccluster.search` once it is imported."""
+    rooms = {path.stem for path in (ROOT / "doccluster").iterdir()}
+    assert rooms & set(doccluster.__all__) == {"errors", "plots"}  # these are modules, and meant
+
+
+@pytest.mark.parametrize("entry", ["doccluster.cli.main", "doccluster.pipeline.main_line", "doccluster.selection"])
+def test_the_core_loads_no_trade_before_it_is_used(entry):
+    code = f"import sys, {entry}; print(sorted({PACKAGES} & sys.modules.keys()))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded == "[]\n"
 
 
 def test_only_compiled_loops_are_without_types():

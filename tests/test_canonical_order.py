@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from doccluster.pipeline._in_process import canonical_order
+from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.main_line import run_pipeline
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[1] / "corpora" / "samples" / "newsroom" / "articles.jsonl"

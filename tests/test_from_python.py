@@ -31,7 +31,8 @@ def run():
 
 
 def test_verbs_are_functions_of_the_package():
-    from doccluster.pipeline import assigning, choosing, comparing, inspecting, main_line
+    from doccluster.lab import comparing
+    from doccluster.pipeline import assigning, choosing, inspecting, main_line
 
     assert pickle.loads(pickle.dumps(doccluster.run)) is doccluster.run  # workers get it by its name
     assert doccluster.run.__wrapped__ is main_line.run_pipeline

@@ -17,8 +17,8 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalPar
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable
 from doccluster.pipeline._fitting import largest_first
-from doccluster.pipeline._in_process import canonical_order
 from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.inspecting import inspect_source, write_vectors
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.repeating import repeat_run

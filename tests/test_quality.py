@@ -16,9 +16,9 @@ from doccluster.clustering import DocumentClustering, MultinomialMixture, Spheri
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, MemoryLimitError
-from doccluster.pipeline._in_process import canonical_order
+from doccluster.lab.comparing import compare_sources
 from doccluster.pipeline.assigning import assign_documents
-from doccluster.pipeline.comparing import compare_sources
+from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.inspecting import write_vectors
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.results.run_folder import load_run

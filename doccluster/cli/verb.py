@@ -408,13 +408,6 @@ def check_named_algorithm(text: str) -> None:
     algorithm.check_options(options)
 
 
-def check_algorithm(text: str) -> None:
-    """Raise InputError if an algorithm or one of its parameters is not known, or a factory gives no clusterer."""
-    from doccluster.selection.clusterers import as_clusterers
-
-    as_clusterers([text])
-
-
 STORE = click.Option(
     ["--store"], required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."
 )

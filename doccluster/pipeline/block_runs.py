@@ -17,7 +17,7 @@ from doccluster.clustering.algorithms import ALGORITHMS, QUALITIES, get_algorith
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
-from doccluster.pipeline._in_process import Stages
+from doccluster.pipeline.in_process import Stages
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 

@@ -16,16 +16,15 @@ from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline._fitting import news_among
-from doccluster.pipeline._in_process import Stages, VectorizedDocuments, order_of
 from doccluster.pipeline.cluster_count import recommended, with_examples
+from doccluster.pipeline.in_process import Stages, VectorizedDocuments, order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
-from doccluster.pipeline.sources import split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
-from doccluster.selection import CriteriaOverK, Recommendation, Tendency, criteria_over_k, tendency
-from doccluster.selection.criteria import checked_criteria, default_ks
+from doccluster.selection import CriteriaOverK, Recommendation
+from doccluster.selection.recommendation import checked_criteria, default_ks
 from doccluster.vectors import DocumentVectors
 
 
@@ -131,6 +130,8 @@ def choose_clusters(
     )
     criteria = None
     if criterion is not None:
+        from doccluster.selection import criteria_over_k  # of the lab, and loads scikit-learn
+
         criteria = criteria_over_k(
             vectors_in_order,
             ks=default_ks(len(order)) if ks is None else ks,
@@ -183,30 +184,3 @@ def write_choice(choice: Choice, folder: Path) -> None:
                 x_label="number of clusters k",
                 y_label="value, from least (0) to largest (1)",
             ).save(beside / "criteria.svg")
-
-
-@described_by(RunSettings)
-def tendency_of(
-    source: object,
-    *,
-    max_documents: int = 1000,
-    random_state: int | None = 0,
-    reader: Mapping[str, object] | None = None,
-    language: str | Sequence[str] = "auto",
-    vectorizer: object = None,
-    n_threads: int | None = None,
-    progress: Progress = silent,
-) -> list[Tendency]:
-    """Return three tests of whether the documents of a source have clusters at all.
-
-    Parameters
-    ----------
-    source : path, paths, Corpus, DataFrame, texts, or a matrix file
-    max_documents
-        As for `doccluster.tendency`.
-    """
-    settings = RunSettings(reader=reader, vectorizer=vectorizer_options(vectorizer))
-    source_read = read_documents(source, settings, progress)
-    vectors = source_read.vectorize(language=language, options=settings.vectorizer, n_threads=n_threads)
-    _, _, non_empty = split_empty(source_read.documents, vectors.vectors, space="words")
-    return tendency(non_empty, max_documents=max_documents, random_state=random_state, progress=progress)

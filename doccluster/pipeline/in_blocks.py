@@ -31,7 +31,7 @@ from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
 from doccluster.pipeline._fitting import FittedClusters
-from doccluster.pipeline._in_process import Stages, VectorizedDocuments, letters_weight_of
+from doccluster.pipeline.in_process import Stages, VectorizedDocuments, letters_weight_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, matrix_in
 from doccluster.pipeline.vectorizing import Vectorization

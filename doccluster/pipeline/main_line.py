@@ -40,10 +40,10 @@ from doccluster.pipeline._fitting import (
     stories_of_run,
     with_labels,
 )
-from doccluster.pipeline._in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.cluster_count import ClusterCount
 from doccluster.pipeline.guiding import GuidedClusters, correct_stories, guide_clusters
+from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, CsrArray, Labels, Matrix
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import cut, one_of
+from doccluster.base.plain_values import CRITERIA, cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
-from doccluster.base.validation import RandomState, as_generator, check_matrix, check_positive_int
+from doccluster.base.validation import RandomState, as_generator, check_choice, check_matrix, check_positive_int
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError, NothingUsable
@@ -366,6 +366,30 @@ def _labels_of(
         labels_of[name] = np.full(sample.n_documents, -1)
         labels_of[name][sample.places] = spread(level, nodes, sample.rows.shape[0])
     return labels_of
+
+
+def default_ks(n_documents: int) -> list[int]:
+    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
+
+    >>> default_ks(49)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
+    """
+    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
+    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
+
+
+def checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> list[str]:
+    """Return the names of criteria, or raise InputError if one is not known, or the penalty is missing or below 0."""
+    if penalty is not None and not penalty >= 0:
+        raise InputError(argument="penalty", received=penalty, expected="a number >= 0")
+    if criteria == "all":
+        return [name for name in CRITERIA if name != "penalised-rss" or penalty is not None]
+    names = [criteria] if isinstance(criteria, str) else list(dict.fromkeys(criteria))
+    for name in names:
+        check_choice(name, CRITERIA, "criterion")
+    if "penalised-rss" in names and penalty is None:
+        raise InputError("'penalised-rss' has no penalty", remedy=("give ", Argument("penalty", 1.0)))
+    return names
 
 
 def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from experiments.benchmarks.harness import Session, row, start_clock
 
-TIMED = ("doccluster/clustering/mixtures", "doccluster/base/compiled.py", "doccluster/synthetic")
+TIMED = ("doccluster/clustering/mixtures", "doccluster/base/compiled.py", "doccluster/lab/synthetic")
 
 
 @row("vmf-sampling", "100,000 draws in 1,000 dimensions, kappa = 100, beside scipy", target=10.0)

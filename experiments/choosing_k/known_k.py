@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 import doccluster
+from doccluster.lab._null_models import sample_null
 from doccluster.selection import choose_k
-from doccluster.selection._null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from doccluster.vectors.letters import Letters
 from experiments.resumable import run_cases

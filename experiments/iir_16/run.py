@@ -9,8 +9,8 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import doccluster
+from doccluster.lab.criteria import criteria_over_k, penalised_k
 from doccluster.report.figures import line_chart
-from doccluster.selection.criteria import criteria_over_k, penalised_k
 from experiments.reproduction import Work
 
 SOURCE = "Manning, Raghavan & Schuetze 2008, Introduction to Information Retrieval, chapter 16"

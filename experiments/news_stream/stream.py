@@ -13,8 +13,8 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.synthetic_vectors import check_share, seed_record
-from doccluster.synthetic.zipf import MAX_WORDS
+from doccluster.lab.synthetic.synthetic_vectors import check_share, seed_record
+from doccluster.lab.synthetic.zipf import MAX_WORDS
 from experiments.news_stream.threads import HOUR, Pace, Thread, Timetable, plan_threads
 from experiments.news_stream.words import MIN_ALIKE, MIN_VOCABULARY, NewsWords, edited, likeness, written
 

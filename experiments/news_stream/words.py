@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.synthetic.zipf import invented_words
+from doccluster.lab.synthetic.zipf import invented_words
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

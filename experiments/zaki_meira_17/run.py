@@ -8,11 +8,11 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.geometry import ClusterEvidence
+from doccluster.lab._null_models import sample_null
+from doccluster.lab.criteria import best_k, delta_ch, gap_k, gap_statistic, stability, within_weight
+from doccluster.lab.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 from doccluster.report.canvas import category_style, house_style, label_axes, new_axes, written
 from doccluster.report.figures import line_chart, silhouette_plot
-from doccluster.selection._null_models import sample_null
-from doccluster.selection.criteria import best_k, delta_ch, gap_k, gap_statistic, stability, within_weight
-from doccluster.selection.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 from experiments.reproduction import Work
 
 SOURCE = "Zaki & Meira 2014, Data Mining and Analysis, chapter 17"

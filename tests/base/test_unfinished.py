@@ -257,7 +257,7 @@ def test_a_made_corpus_killed_at_any_moment_is_whole_or_not_there(tmp_path):
     kill_often(
         tmp_path,
         prepare="from doccluster.synthetic import make_sparse_vmf\n"
-        "from doccluster.synthetic.files import write_vectors\n"
+        "from doccluster.lab.synthetic.files import write_vectors\n"
         "from doccluster.vectors import read_matrix\nplace = pathlib.Path(sys.argv[1]) / 'x.npz'\n"
         "made = make_sparse_vmf(60, 2000, 3, random_state=0)",
         work="write_vectors(place, made)",

@@ -17,7 +17,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.selection.comparison import Checkpoint
+from doccluster.lab.comparison import Checkpoint
 
 
 def one_sentence(done, code, *words):
@@ -262,7 +262,7 @@ def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny
     chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")
     assert "No space left" in chosen.err
     assert chosen.code == 2
-    monkeypatch.setattr("doccluster.pipeline.comparing._draw_bars", raise_full)
+    monkeypatch.setattr("doccluster.lab.comparing._draw_bars", raise_full)
     one = ["--algorithm", "spherical-kmeans", "--seeds", 1]
     one_sentence(doccluster("compare", tiny, "-o", tmp_path / "out", *one), 2, "No space left")
 

@@ -24,7 +24,7 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
-from doccluster.pipeline._in_process import order_of
+from doccluster.pipeline.in_process import order_of
 from doccluster.vectors.meaning import meaning_of
 from tests.clustering.naive import cluto_counts, cluto_matrix
 

@@ -18,15 +18,16 @@ import doccluster
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
-from doccluster.measures.chance import holm
-from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
-from doccluster.selection.comparison_result import (
+from doccluster.lab import clusterers
+from doccluster.lab.comparison_result import (
     headline,
     mean_with_interval,
     paired_tests,
     rank_biserial,
     wilcoxon_p,
 )
+from doccluster.measures.chance import holm
+from doccluster.selection import Comparison, LabelledCorpus, compare
 from tests.selection import own_clusterers
 from tests.selection.test_tendency import blocks_of_topics
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.selection import criteria as rules
+from doccluster.lab import criteria as rules
 
 # Zaki & Meira, table 17.1
 PRINTED_GAP = {1: 0.093, 2: 0.346, 3: 0.679, 4: 0.753, 5: 0.586, 6: 0.715, 7: 0.808, 8: 0.68, 9: 0.632}

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.errors import InputError, NothingUsable
+from doccluster.lab._null_models import sample_null
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
-from doccluster.selection._null_models import sample_null
 from doccluster.selection.levels import Level
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.cluster import KMeans
 
 from doccluster.errors import InputError
+from doccluster.lab.criteria import agreement, best_k, bootstrap_counts, mean_agreement, stability
 from doccluster.measures import get_measure
-from doccluster.selection.criteria import agreement, best_k, bootstrap_counts, mean_agreement, stability
 from tests.selection.test_tendency import blocks_of_topics
 
 

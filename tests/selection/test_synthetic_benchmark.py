@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from doccluster import load_sample, vectorize
 from doccluster.errors import InputError
+from doccluster.lab.synthetic_benchmark import STANDARD_SETS, cells_of
 from doccluster.selection import benchmark_synthetic
-from doccluster.selection.synthetic_benchmark import STANDARD_SETS, cells_of
 from doccluster.synthetic import fit_corpus_model, make_vmf_mixture, sample_twin
 
 SMALL = {"kappa": [30, 300], "n_terms": [20], "n_clusters": [4], "n_documents": 200}

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from doccluster.base.validation import row_norms, unit_rows
 from doccluster.errors import InputError
-from doccluster.selection import tendency_tests as tendency
-from doccluster.selection._null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
+from doccluster.lab import tendency_tests as tendency
+from doccluster.lab._null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
 REFERENCE = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])

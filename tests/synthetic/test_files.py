@@ -13,8 +13,8 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.errors import InputError
+from doccluster.lab.synthetic import files
 from doccluster.synthetic import (
-    files,
     make_sharma,
     make_sparse_vmf,
     make_vmf_mixture,

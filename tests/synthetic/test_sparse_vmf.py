@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_functions import mean_resultant
 from doccluster.errors import InputError
+from doccluster.lab.synthetic.sparse_vmf import draw_terms, inclusion_with_squares, power_inclusion, squares_range
 from doccluster.synthetic import make_sparse_vmf
-from doccluster.synthetic.sparse_vmf import draw_terms, inclusion_with_squares, power_inclusion, squares_range
 
 
 @pytest.mark.parametrize(

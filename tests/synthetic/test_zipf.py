@@ -12,8 +12,8 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
+from doccluster.lab.synthetic.zipf import Stories, invented_words
 from doccluster.synthetic import make_zipf_corpus, plan_zipf
-from doccluster.synthetic.zipf import Stories, invented_words
 from doccluster.vectors import vectorize
 
 

@@ -18,7 +18,6 @@ from doccluster.cli.console import (
     say_items,
     threads_option,
 )
-from doccluster.cli.generate import source_vectors
 from doccluster.cli.run import encoder_option
 from doccluster.cli.source_options import reader_options, vectorizer_options, with_source
 from doccluster.cli.verb import (
@@ -27,20 +26,27 @@ from doccluster.cli.verb import (
     Verb,
     Whole,
     all_but,
-    check_algorithm,
     checked,
     measure_names,
     only,
 )
+from doccluster.lab.generate import source_vectors
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.selection import Comparison
+    from doccluster.lab.comparison_result import Comparison
 
 SIGNIFICANT, ENOUGH_SEEDS = 0.05, 20
 NEAR_ZERO = 0.05
 MAX_TESTS = 24  # lines that are printed for a corpus; --json has all
+
+
+def check_algorithm(text: str) -> None:
+    """Raise InputError if an algorithm or one of its parameters is not known, or a factory gives no clusterer."""
+    from doccluster.lab.clusterers import as_clusterers
+
+    as_clusterers([text])
 
 
 BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
@@ -130,8 +136,8 @@ def compare_command(
     Each SRC is one corpus. --algorithm module:factory imports the module and calls the factory, so name only
     code you trust.
     """
-    from doccluster.pipeline.comparing import compare_sources
-    from doccluster.selection.comparison_result import headline
+    from doccluster.lab.comparing import compare_sources
+    from doccluster.lab.comparison_result import headline
 
     # an option may be of one source, as SRC=VALUE, or of all
     truth_by_source = _by_source(truth, sources)
@@ -215,9 +221,9 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
 
     Each seed draws corpora of its own. After Ctrl-C the same command goes on from what is in the folder.
     """
-    from doccluster.pipeline.comparing import write_comparison
-    from doccluster.selection import benchmark_synthetic
-    from doccluster.selection.comparison_result import headline, title_of
+    from doccluster.lab.comparing import write_comparison
+    from doccluster.lab.comparison_result import headline, title_of
+    from doccluster.lab.synthetic_benchmark import benchmark_synthetic
 
     with progress_shown(quiet=as_json) as progress:
         twin_of = None if like is None else source_vectors((like,), {}, "auto", {})
@@ -241,7 +247,7 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
 
 def _print_by_algorithm(summary: pd.DataFrame, line: str, names: Sequence[str], title: str = "") -> None:
     """Print means with intervals: a line for each of the names in one column of a summary, a column per algorithm."""
-    from doccluster.selection.comparison_result import mean_and_interval, title_of
+    from doccluster.lab.comparison_result import mean_and_interval, title_of
 
     columns = [Column(title, list(map(title_of, names)) if line == "measure" else names, "left")]
     for algorithm, group in summary.groupby("algorithm", sort=False):
@@ -263,7 +269,7 @@ def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None,
 
 def print_comparison(comparison: Comparison) -> None:
     """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
-    from doccluster.selection.comparison_result import COSTS, headline
+    from doccluster.lab.comparison_result import COSTS, headline
 
     summary, agreement = comparison.summary(), comparison.agreement()
     tests = comparison.tests([name for name in headline(comparison.runs) if name not in COSTS])
@@ -336,7 +342,7 @@ def _print_agreement(agreement: pd.DataFrame) -> None:
     """Print which measures without truth rank the runs of a corpus most and least like adjusted Rand."""
     import pandas as pd
 
-    from doccluster.selection.comparison_result import MIN_RUNS
+    from doccluster.lab.comparison_result import MIN_RUNS
 
     if agreement.empty:
         return

@@ -17,7 +17,7 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import VmfRows, spawn_entropy
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.synthetic_vectors import (
+from doccluster.lab.synthetic.synthetic_vectors import (
     SyntheticVectors,
     check_concentrations,
     check_dimensions,

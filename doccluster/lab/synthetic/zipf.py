@@ -22,7 +22,7 @@ from doccluster.base.validation import RandomState, as_generator, check_positive
 from doccluster.clustering.mixtures.vmf_functions import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.synthetic_vectors import check_number, check_share, seed_record
+from doccluster.lab.synthetic.synthetic_vectors import check_number, check_share, seed_record
 
 _MAX_WIDTHS = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
 _MAX_MOMENTS = 4096  # the period is cut into at most this many moments within which the choice does not change

@@ -26,7 +26,7 @@ from doccluster.clustering.mixtures.vmf_functions import (
     spawn_entropy,
 )
 from doccluster.errors import Argument, InputError, listed_arguments
-from doccluster.synthetic.synthetic_vectors import (
+from doccluster.lab.synthetic.synthetic_vectors import (
     SyntheticVectors,
     check_dimensions,
     check_share,

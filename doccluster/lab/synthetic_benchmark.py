@@ -17,10 +17,10 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration, mean_resultant
 from doccluster.errors import Argument, InputError
-from doccluster.selection.clusterers import as_clusterers
-from doccluster.selection.comparison import LabelledCorpus, compare
-from doccluster.selection.comparison_result import Comparison
-from doccluster.synthetic import (
+from doccluster.lab.clusterers import as_clusterers
+from doccluster.lab.comparison import LabelledCorpus, compare
+from doccluster.lab.comparison_result import Comparison
+from doccluster.lab.synthetic import (
     SyntheticVectors,
     fit_corpus_model,
     make_sharma,
@@ -83,7 +83,7 @@ def benchmark_synthetic(
         "vmf-1" (von Mises-Fisher), "sparse-vmf-1", "sharma-1" (Algorithm 1 of Sharma & Sharma). A corpus of 1,000
         documents is drawn for each seed; of Algorithm 1 it has 12 for each cluster.
     like : DocumentVectors, optional
-        Also twins of this corpus, of as many clusters as `n_clusters` says; see `doccluster.synthetic.make_twin`.
+        Also twins of this corpus, of as many clusters as `n_clusters` says; see `doccluster.lab.synthetic.make_twin`.
     kappa, n_terms, n_clusters : sequence of numbers, optional
         A grid of your own in place of that of the sets; the names then end in "own".
     n_documents : int

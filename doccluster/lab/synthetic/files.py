@@ -23,9 +23,9 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
-from doccluster.synthetic.synthetic_vectors import SyntheticVectors
-from doccluster.synthetic.vmf import VmfMixture
-from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
+from doccluster.lab.synthetic.synthetic_vectors import SyntheticVectors
+from doccluster.lab.synthetic.vmf import VmfMixture
+from doccluster.lab.synthetic.zipf import ZipfCorpus, ZipfDocument
 from doccluster.vectors import write_matrix
 
 Content = str | Callable[[Path], None]  # of a file: a text, or what writes it

@@ -17,14 +17,14 @@ from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError
+from doccluster.lab.comparison import LabelledCorpus, compare
+from doccluster.lab.comparison_result import Comparison, headline, latex_summary, title_of
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
-from doccluster.pipeline._in_process import Stages, order_of
+from doccluster.pipeline.in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.sources import MATRIX_OPTIONS, is_matrix
 from doccluster.pipeline.vectorizing import vectorizer_options
-from doccluster.selection import Comparison, LabelledCorpus, compare
-from doccluster.selection.comparison_result import headline, latex_summary, title_of
 
 if TYPE_CHECKING:
     import pandas as pd

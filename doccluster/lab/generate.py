@@ -121,7 +121,7 @@ PARAMETERS = {"parameters": all_but("output", "overwrite", "n_threads", "as_json
 @_output("corpus.npy", ".npy (written block by block) or .npz")
 def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]) -> None:
     """Dense unit rows of a mixture of von Mises-Fisher distributions."""
-    from doccluster.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
+    from doccluster.lab.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
 
     place = _place(output, overwrite, (".npy", ".npz"))
     with progress_shown(quiet=as_json) as progress:
@@ -148,7 +148,7 @@ def sparse_vmf_command(
     output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]
 ) -> None:
     """Sparse non-negative unit rows around sparse mean directions."""
-    from doccluster.synthetic import make_sparse_vmf, write_vectors
+    from doccluster.lab.synthetic import make_sparse_vmf, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with stage_shown("draw", quiet=as_json):
@@ -174,7 +174,7 @@ def sparse_vmf_command(
 @_output("corpus.npz", ".npz or .mtx", in_threads=False)
 def sharma_command(output: str, overwrite: bool, as_json: bool, parameters: dict[str, Any]) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""
-    from doccluster.synthetic import make_sharma, write_vectors
+    from doccluster.lab.synthetic import make_sharma, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with stage_shown("draw", quiet=as_json):
@@ -199,7 +199,7 @@ def zipf_command(
     output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]
 ) -> None:
     """Documents of invented words: topics, stories that come and go, near-duplicates."""
-    from doccluster.synthetic import plan_zipf, write_zipf
+    from doccluster.lab.synthetic import plan_zipf, write_zipf
 
     place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
     with progress_shown(quiet=as_json) as progress:
@@ -235,7 +235,7 @@ def like_command(
     reading: dict[str, Any],
 ) -> None:
     """A sparse corpus with known truth that resembles SRC (texts, or a matrix file)."""
-    from doccluster.synthetic import SyntheticVectors, make_twin, write_vectors
+    from doccluster.lab.synthetic import SyntheticVectors, make_twin, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json) as progress:

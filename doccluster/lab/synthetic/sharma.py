@@ -17,7 +17,7 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.synthetic_vectors import SyntheticVectors, check_share, row_names, seed_record
+from doccluster.lab.synthetic.synthetic_vectors import SyntheticVectors, check_share, row_names, seed_record
 from doccluster.vectors import DocumentVectors
 
 _DOCUMENTS = 4  # "each cluster has at least 4 documents"

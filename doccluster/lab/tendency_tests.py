@@ -32,8 +32,8 @@ from doccluster.base.validation import (
     within_range,
 )
 from doccluster.errors import InputError
+from doccluster.lab._null_models import NullModel, column_ranges, sample_null
 from doccluster.measures.judging import MAX_VALUE
-from doccluster.selection._null_models import NullModel, column_ranges, sample_null
 
 Metric = Literal["cosine", "euclidean"]
 ZeroCells = Literal["smooth", "skip", "inf"]

@@ -26,9 +26,9 @@ from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError, SchemaError
 from doccluster.geometry import Documents
 from doccluster.geometry.partition import Partition
+from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels, in_spaces
+from doccluster.lab.comparison_result import NO_SEED, Comparison
 from doccluster.measures import evaluate
-from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels, in_spaces
-from doccluster.selection.comparison_result import NO_SEED, Comparison
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 

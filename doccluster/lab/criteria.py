@@ -20,18 +20,18 @@ from sklearn.utils.validation import has_fit_parameter
 from doccluster.base.arrays import Floats, Labels, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import CRITERIA, ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.validation import RandomState, as_generator, check_choice, compact_indices
-from doccluster.errors import Argument, InputError
+from doccluster.base.validation import RandomState, as_generator, compact_indices
+from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
+from doccluster.lab._null_models import NullModel, sample_null
+from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels
+from doccluster.lab.tendency_tests import pair_distances
 from doccluster.measures import Measure, evaluate, get_measure
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.selection._null_models import NullModel, sample_null
-from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
-from doccluster.selection.recommendation import check_ks
-from doccluster.selection.tendency_tests import pair_distances
+from doccluster.selection.recommendation import check_ks, checked_criteria
 
 Curve = dict[int, float]
 
@@ -159,30 +159,6 @@ def criteria_over_k(
     )
     result = CriteriaOverK(table, {}, labels)
     return replace(result, choices={name: _choice(name, result, n_null, penalty) for name in names})
-
-
-def default_ks(n_documents: int) -> list[int]:
-    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
-
-    >>> default_ks(49)
-    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
-    """
-    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
-    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
-
-
-def checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> list[str]:
-    """Return the names of criteria, or raise InputError if one is not known, or the penalty is missing or below 0."""
-    if penalty is not None and not penalty >= 0:
-        raise InputError(argument="penalty", received=penalty, expected="a number >= 0")
-    if criteria == "all":
-        return [name for name in CRITERIA if name != "penalised-rss" or penalty is not None]
-    names = [criteria] if isinstance(criteria, str) else list(dict.fromkeys(criteria))
-    for name in names:
-        check_choice(name, CRITERIA, "criterion")
-    if "penalised-rss" in names and penalty is None:
-        raise InputError("'penalised-rss' has no penalty", remedy=("give ", Argument("penalty", 1.0)))
-    return names
 
 
 def _fit_sizes(

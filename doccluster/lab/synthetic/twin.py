@@ -35,7 +35,7 @@ from doccluster.clustering.mixtures.vmf_functions import (
 )
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
-from doccluster.synthetic.synthetic_vectors import SyntheticVectors, row_names, seed_record
+from doccluster.lab.synthetic.synthetic_vectors import SyntheticVectors, row_names, seed_record
 from doccluster.vectors import DocumentVectors
 
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight
