@@ -163,7 +163,9 @@ def test_code_that_cannot_be_kept_is_said_once(monkeypatch):
     monkeypatch.setattr(CLOCK, "has_warned", False)
     names = {}
     exec("def more(n):\n    return n + 1\ndef less(n):\n    return n - 1", names)  # in no file: numba has no folder
+    chosen = numba.config.CACHE_DIR
     more, less = jit(names["more"]), jit(names["less"])
+    assert chosen == numba.config.CACHE_DIR
     with pytest.warns(DocclusterWarning, match="cannot be kept.*set NUMBA_CACHE_DIR") as warned:
         assert (more(1), less(1)) == (2, 0)
     assert len(warned) == 1

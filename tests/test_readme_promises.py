@@ -99,9 +99,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "cli/test_bad_input.py::test_a_pickle_in_place_of_an_array_is_never_loaded",
         "test_architecture.py::test_modules_keep_the_rules_of_the_house",
     ),
-    "Two libraries use them: numba for compiled code, which is loaded only from a folder of yours and with the "
-    "checksum it was written with, and Dask for messages to workers.": (
-        "base/compiled/test_code_cache.py::test_files_whose_checksum_was_never_noted_are_compiled_anew",
+    "Two libraries use them: numba for compiled code, which is loaded only from a folder that no other user "
+    "can write to, and Dask for messages to workers.": (
         "base/compiled/test_code_cache.py::test_nothing_is_loaded_from_a_folder_that_others_can_write_to",
         "distributed/test_dask_workers.py::test_connections_are_encrypted_by_the_settings_of_dask",
     ),
