@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -257,26 +257,27 @@ def find_both(
     points = rows if smoothed is None else smoothed.moved_once
     assert points is not None  # `DocumentWork` makes them
     few = draw_rows(size, MAX_FOR_TOPICS, rng)
-    settings: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
+    find = partial(find_levels, rng=rng, n_threads=n_threads, progress=progress)
     near = neighbour_edges(points[few], n_threads=n_threads)
-    topics = _usual(near, topics_among, RESOLUTIONS, smallest=MIN_TOPIC, **settings), _nodes_of(few, size)
+    topics = _usual(partial(find, near, smallest=MIN_TOPIC), few.size, topics_among), _nodes_of(few, size)
     if smoothed is not None:
         graph, nodes = sharpened(smoothed.graph, points, n_threads=n_threads), smoothed.graph.families
     else:
         sample = draw_rows(size, MAX_DENSE, rng)
         graph, nodes = neighbour_edges(points[sample], n_threads=n_threads), _nodes_of(sample, size)
-    subtopics = _usual(graph, subtopics_among, RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM], **settings)
+    fine = RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM]
+    subtopics = _usual(partial(find, graph, fine), graph.shape[0], subtopics_among)
     while finer_wanted(subtopics):
-        subtopics += find_levels(graph, [2 * subtopics[-1].resolution], **settings)
+        subtopics += find(graph, [2 * subtopics[-1].resolution])
     return {"topics": topics, "subtopics": (subtopics, nodes)}
 
 
 def _usual(
-    graph: CsrArray, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
+    start: Callable[[], list[Level]], n_nodes: int, choose: Callable[[list[Level]], Level | None]
 ) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
-    n_starts = N_STARTS if graph.shape[0] <= MAX_FOR_TOPICS else 1
-    starts = [find_levels(graph, *resolutions, **settings) for _ in range(n_starts)]
+    n_starts = N_STARTS if n_nodes <= MAX_FOR_TOPICS else 1
+    starts = [start() for _ in range(n_starts)]
 
     def n_chosen(levels: list[Level]) -> int:
         chosen = choose(levels)
