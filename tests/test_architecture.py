@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import graphlib
+import importlib
 import json
 import pathlib
 import re
@@ -113,11 +114,20 @@ def test_a_list_of_measures_loads_no_compiler():
     assert loaded == "False False\n"
 
 
-def test_every_public_name_can_be_loaded():
-    import doccluster
-
-    for name in doccluster.__all__:
-        assert getattr(doccluster, name) is not None
+@pytest.mark.parametrize("stub", sorted((ROOT / "doccluster").rglob("__init__.pyi")), ids=lambda path: path.parent.name)
+def test_every_name_that_editors_and_type_checkers_know_can_be_loaded(stub):
+    package = importlib.import_module(module_name(stub))
+    imported, aliases = set(), set()
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            imported |= {alias.asname for alias in node.names if alias.asname == alias.name}
+        else:
+            aliases |= {target.id for target in node.targets}
+    assert package.__all__ == dir(package) == sorted(imported | aliases)
+    for name in package.__all__:
+        value = getattr(package, name)
+        assert value is not None
+        assert name in imported or value.__name__ != name  # an alias is there for another name
 
 
 def test_the_book_of_zaki_and_meira_has_one_name():

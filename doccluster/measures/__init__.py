@@ -7,8 +7,6 @@ is the order in which measures are listed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from doccluster.base.package import offer
 
 # isort: off
@@ -24,25 +22,6 @@ from doccluster.measures import all_pairs as all_pairs
 from doccluster.measures import topics as topics
 
 # isort: on
-from doccluster.measures.registry import Measure, Values, get_measure, list_measures
 
 # loaded when used: a list of measures needs nothing that judges by them
-_HOMES = {
-    "Evaluation": "doccluster.measures.scores",
-    "Score": "doccluster.measures.scores",
-    "Scorer": "doccluster.measures.scorers",
-    "evaluate": "doccluster.measures.judging",
-    "make_scorer": "doccluster.measures.scorers",
-    "score": "doccluster.measures.judging",
-}
-
-__all__ = ["Measure", "Values", "get_measure", "list_measures", *_HOMES]
-__getattr__, __dir__ = offer(__name__, _HOMES)
-
-if TYPE_CHECKING:
-    from doccluster.measures.judging import evaluate as evaluate
-    from doccluster.measures.judging import score as score
-    from doccluster.measures.scorers import Scorer as Scorer
-    from doccluster.measures.scorers import make_scorer as make_scorer
-    from doccluster.measures.scores import Evaluation as Evaluation
-    from doccluster.measures.scores import Score as Score
+__getattr__, __dir__, __all__ = offer(__name__)

@@ -1,0 +1,11 @@
+from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
+from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans
+from doccluster.clustering.hierarchical.bisecting import BisectionTree as BisectionTree
+from doccluster.clustering.k_means.assign import Assignment as Assignment
+from doccluster.clustering.k_means.assign import assign_to_centroids as assign_to_centroids
+from doccluster.clustering.k_means.memory_plan import MemoryPlan as MemoryPlan
+from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans as SphericalKMeans
+from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture as MultinomialMixture
+from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture
+from doccluster.clustering.smoothed.document_clustering import DocumentClustering as DocumentClustering

@@ -1,0 +1,10 @@
+from doccluster.measures.judging import evaluate as evaluate
+from doccluster.measures.judging import score as score
+from doccluster.measures.registry import Measure as Measure
+from doccluster.measures.registry import Values as Values
+from doccluster.measures.registry import get_measure as get_measure
+from doccluster.measures.registry import list_measures as list_measures
+from doccluster.measures.scorers import Scorer as Scorer
+from doccluster.measures.scorers import make_scorer as make_scorer
+from doccluster.measures.scores import Evaluation as Evaluation
+from doccluster.measures.scores import Score as Score

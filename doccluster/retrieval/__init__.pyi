@@ -1,0 +1,9 @@
+from doccluster.retrieval.browsing import scatter as scatter
+from doccluster.retrieval.grouping import group_rows as group_rows
+from doccluster.retrieval.hits import GroupedHits as GroupedHits
+from doccluster.retrieval.hits import HitGroup as HitGroup
+from doccluster.retrieval.hits import SearchHit as SearchHit
+from doccluster.retrieval.hits import read_hits as read_hits
+from doccluster.retrieval.ranking import Bm25Index as Bm25Index
+from doccluster.retrieval.ranking import rerank as rerank
+from doccluster.retrieval.ranking import smooth_scores as smooth_scores

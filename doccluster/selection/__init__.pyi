@@ -1,0 +1,11 @@
+from doccluster.lab.comparison import LabelledCorpus as LabelledCorpus
+from doccluster.lab.comparison import compare as compare
+from doccluster.lab.comparison_result import Comparison as Comparison
+from doccluster.lab.criteria import CriteriaOverK as CriteriaOverK
+from doccluster.lab.criteria import criteria_over_k as criteria_over_k
+from doccluster.lab.synthetic_benchmark import benchmark_synthetic as benchmark_synthetic
+from doccluster.lab.tendency_tests import Tendency as Tendency
+from doccluster.lab.tendency_tests import tendency as tendency
+from doccluster.selection.recommendation import Granularity as Granularity
+from doccluster.selection.recommendation import Recommendation as Recommendation
+from doccluster.selection.recommendation import choose_k as choose_k
