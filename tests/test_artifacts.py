@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from doccluster.base.json_values import read_as
 from doccluster.base.paths import new_folder
-from doccluster.base.plain_values import read_as
 from doccluster.base.text_table import csv_text, storable, write_csv, write_csv_rows
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
+from doccluster.base.characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
 from doccluster.base.validation import is_missing
 
 if TYPE_CHECKING:

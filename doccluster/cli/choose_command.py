@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.plain_values import CRITERIA
+from doccluster.base.choices import CRITERIA
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     WHOLE_WORDS,

@@ -19,7 +19,8 @@ from typing import Any, TextIO
 
 import click
 
-from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS, jsonable
+from doccluster.base.characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
+from doccluster.base.json_values import jsonable
 from doccluster.base.progress import CLOCK, LOOPS, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
 from doccluster.cli.output import ABOVE, STAND_INS, is_unicode, table_room, write_error, write_out

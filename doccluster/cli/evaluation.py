@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.arrays import Matrix
-from doccluster.base.plain_values import FAMILIES, METRICS
+from doccluster.base.choices import FAMILIES, METRICS
 from doccluster.base.text_table import Column, shortened
 from doccluster.cli.console import (
     json_option,

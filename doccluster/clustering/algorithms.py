@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from doccluster.base.choices import SPHERICAL as SPHERICAL
+from doccluster.base.choices import spelled
 from doccluster.base.package import load
 from doccluster.base.parameter_fields import Parameter, parameter, parameters_of
-from doccluster.base.plain_values import SPHERICAL as SPHERICAL
-from doccluster.base.plain_values import spelled
 from doccluster.base.validation import MAX_STARTS, check_n_init
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import ClusteringResult, ClusteringTask

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from doccluster.base.plain_values import UniqueNames
-from doccluster.corpus.column_names import PLAIN_DATES, PLAIN_IDS, plain_name
+from doccluster.corpus.column_names import PLAIN_DATES, PLAIN_IDS, UniqueNames, plain_name
 from doccluster.corpus.columns import (
     SAMPLED_ROWS,
     Columns,

@@ -22,8 +22,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
+from doccluster.base.characters import CONTROLS
 from doccluster.base.limited_process import TooCostly
-from doccluster.base.plain_values import CONTROLS
 from doccluster.corpus.columns import SAMPLED_ROWS, SHORTEST_PROSE, has_text_column, prose_length
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import declared_encoding, decode, encoding_by_mark

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from doccluster.base.arrays import Integers
+from doccluster.base.characters import CONTROLS, SURROGATES, without_invisible
 from doccluster.base.packed_strings import CodedColumn, PackedStrings
-from doccluster.base.plain_values import CONTROLS, SURROGATES, without_invisible
-from doccluster.base.plain_values import UniqueNames as UniqueNames
+from doccluster.corpus.column_names import UniqueNames
 from doccluster.corpus.dates import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.reader import Draft, InputFile

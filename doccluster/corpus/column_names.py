@@ -1,4 +1,4 @@
-"""The names of columns in the many ways in which people write them, for where the user names none: ``columns.toml``."""
+"""Names of columns: in the many ways in which people write them (``columns.toml``), and each there only once."""
 
 from __future__ import annotations
 
@@ -47,3 +47,29 @@ def usual_column(role: str, by_name: Mapping[str, str], *, further: bool = True)
     if further:
         names = (*names, *map(plain_name, (*names, *FURTHER.get(role, ()))))
     return next((by_name[name] for name in names if name in by_name), None)
+
+
+class UniqueNames:
+    """The names that are taken: a second "a" becomes "a#2" (with the separator "#"), a third "a#3".
+
+    >>> names = UniqueNames("#")
+    >>> [names.take(name) for name in ("a", "a", "a#2", "a")]
+    ['a', 'a#2', 'a#2#2', 'a#3']
+    """
+
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
+        self._last: dict[str, int] = {}  # the number given last for each name; every taken name is a key
+        self.n_tries = 0
+
+    def take(self, name: str) -> str:
+        """Return `name`, or with the lowest number that makes it new; it is taken from now on."""
+        chosen, number = name, self._last.get(name, 0)
+        while chosen in self._last:
+            number += 1
+            self.n_tries += 1
+            chosen = f"{name}{self._separator}{number}"
+        if chosen != name:
+            self._last[name] = number
+        self._last[chosen] = 1
+        return chosen

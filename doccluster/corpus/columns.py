@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from doccluster.base.plain_values import UniqueNames
 from doccluster.base.text_table import in_one_line
 from doccluster.base.validation import is_missing
 from doccluster.corpus._written_cells import items_of_list, text_of_index, without_placeholder
@@ -29,6 +28,7 @@ from doccluster.corpus.column_names import (
     TEXT_NAMES,
     TEXT_TIERS,
     USUAL,
+    UniqueNames,
     by_plain_name,
     plain_name,
     usual_column,

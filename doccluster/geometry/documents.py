@@ -20,7 +20,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, is_sparse
-from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
+from doccluster.base.checksums import matrix_checksum
+from doccluster.base.choices import METRICS
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
     UNIT_TOLERANCE,

@@ -16,9 +16,10 @@ import pandas as pd
 
 from doccluster.base.arrays import CsrArray, Integers, Matrix
 from doccluster.base.blocks import map_blocks
+from doccluster.base.checksums import checksum, matrix_checksum
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import finished_file
-from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm

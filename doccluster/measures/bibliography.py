@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from doccluster.base.choices import spelled
 from doccluster.base.package import __version__
-from doccluster.base.plain_values import spelled
 from doccluster.errors import InputError
 from doccluster.measures.registry import Measure, get_measure, list_measures
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Flags, Floats
+from doccluster.base.choices import METRICS
 from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice
 from doccluster.corpus.source_rows import SourceRows, names_of

@@ -15,8 +15,9 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 
 from doccluster.base.arrays import Floats
+from doccluster.base.choices import METRICS
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import METRICS, ShortRepr, short
+from doccluster.base.plain_values import ShortRepr, short
 from doccluster.base.validation import as_generator, check_choice, check_positive_int
 from doccluster.errors import InputError
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from doccluster.base.arrays import Floats
-from doccluster.base.plain_values import FAMILIES, cut, jsonable
+from doccluster.base.choices import FAMILIES
+from doccluster.base.json_values import jsonable
+from doccluster.base.plain_values import cut
 from doccluster.base.text_table import Column, html_table, latex_escaped, table_lines
 from doccluster.errors import InputError
 from doccluster.measures.registry import ARROWS, Measure

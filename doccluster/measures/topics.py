@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers, Matrix
-from doccluster.base.plain_values import METRICS
+from doccluster.base.choices import METRICS
 from doccluster.base.validation import check_choice, check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence

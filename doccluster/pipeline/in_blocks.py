@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Integers
+from doccluster.base.checksums import matrix_checksum
 from doccluster.base.package import __version__
 from doccluster.base.place import FilePlace
-from doccluster.base.plain_values import format_size, matrix_checksum
+from doccluster.base.plain_values import format_size
 from doccluster.base.progress import Progress
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from doccluster.base.arrays import Integers
+from doccluster.base.checksums import checksum
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import check_file, new_file, shown_path
-from doccluster.base.plain_values import checksum, cut
+from doccluster.base.plain_values import cut
 from doccluster.base.progress import LOOPS, Progress, silent
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.columns import type_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.plain_values import read_as
+from doccluster.base.json_values import read_as
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import InputError

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Flags, Integers
+from doccluster.base.json_values import jsonable
 from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output
-from doccluster.base.plain_values import jsonable
 from doccluster.base.progress import Progress, StageClock, peak_memory, silent, versions
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts

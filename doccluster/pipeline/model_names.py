@@ -22,8 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from doccluster.base.checksums import checksum
 from doccluster.base.paths import NAMES
-from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, NamingRequest

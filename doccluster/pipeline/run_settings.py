@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.choices import SPHERICAL
+from doccluster.base.json_values import read_as
 from doccluster.base.named_places import Announce, Record
 from doccluster.base.parameter_fields import check_names, parameter, parameters_of
 from doccluster.base.paths import BEFORE_EDITS
-from doccluster.base.plain_values import SPHERICAL, read_as
 from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments

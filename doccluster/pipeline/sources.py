@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import Matrix
+from doccluster.base.checksums import checksum
 from doccluster.base.parameter_fields import check_names, parameters_of
-from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import in_form_of_content
 from doccluster.corpus import Corpus, Skipped, read_corpus

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Array, CsrArray, Matrix
+from doccluster.base.checksums import checksum
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
-from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.sparse_structure import with_values
 from doccluster.base.text_table import write_csv, write_csv_parts
 from doccluster.corpus.document import Skipped

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Integers, Matrix
+from doccluster.base.json_values import read_as
 from doccluster.base.paths import usable_path
-from doccluster.base.plain_values import ShortRepr, read_as
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.task import LinearRule, learn_threshold
 from doccluster.errors import DocclusterError, InputError, SchemaError

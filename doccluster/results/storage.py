@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Matrix
-from doccluster.base.plain_values import OtherNames, read_as
+from doccluster.base.json_values import OtherNames, read_as
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Floats, Matrix, MatrixLike
-from doccluster.base.plain_values import without_invisible
+from doccluster.base.characters import without_invisible
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import NeighbourGraph, as_documents, nearest_neighbours

@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import Array, CsrArray, Labels, Matrix
+from doccluster.base.choices import CRITERIA
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import CRITERIA, cut, one_of
+from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_matrix, check_positive_int

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from itertools import accumulate
 
-from doccluster.base.plain_values import DIRECTIONS, INVISIBLE, JOINERS, MARKS
+from doccluster.base.characters import DIRECTIONS, INVISIBLE, JOINERS, MARKS
 
 # Letters of scripts that put no blank between words, and Hangul.
 _HAN = "\u3005-\u3007\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

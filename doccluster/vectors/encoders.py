@@ -28,9 +28,10 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, Reals, SingleFloats
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.base.checksums import checksum
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
 from doccluster.base.paths import usable_path
-from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError, importing
 from doccluster.vectors.matrix_files import damage_as_input_error

@@ -18,9 +18,10 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, Reals, SingleFloats
 from doccluster.base.blocks import row_blocks
+from doccluster.base.checksums import matrix_checksum
 from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
 from doccluster.base.place import Place
-from doccluster.base.plain_values import ShortRepr, matrix_checksum, parse_size
+from doccluster.base.plain_values import ShortRepr, parse_size
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.corpus.column_names import ID_COLUMNS
 from doccluster.corpus.formats import TIMES_EXPANDED

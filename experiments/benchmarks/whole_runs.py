@@ -44,7 +44,7 @@ def run_at(path: pathlib.Path, n_clusters: int, algorithm: str = ONE_START, **wh
 
 def checksums(run: Run) -> dict[str, float]:
     """Return as much of the checksums of labels, and of scores.csv, as a float holds exactly."""
-    from doccluster.base.plain_values import checksum
+    from doccluster.base.checksums import checksum
     from doccluster.base.text_table import csv_text
     from doccluster.results.run_folder import labels_checksum
     from doccluster.results.run_tables import scores_columns

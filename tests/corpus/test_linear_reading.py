@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.assembly import UniqueNames
+from doccluster.corpus.column_names import UniqueNames
 from doccluster.errors import DocclusterError, DocclusterWarning
 from tests.fuzz.watch import watched
 

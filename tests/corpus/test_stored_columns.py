@@ -9,7 +9,8 @@ import pytest
 
 from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.corpus import read_corpus
-from doccluster.corpus.assembly import UniqueNames, changed_names, joined_columns
+from doccluster.corpus.assembly import changed_names, joined_columns
+from doccluster.corpus.column_names import UniqueNames
 from doccluster.corpus.parts import FilesInParts
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster import errors
 from doccluster.base import validation
-from doccluster.base.plain_values import matrix_checksum
+from doccluster.base.checksums import matrix_checksum
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.vectors import DocumentVectors

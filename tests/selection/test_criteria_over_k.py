@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
-from doccluster.base.plain_values import CRITERIA
+from doccluster.base.choices import CRITERIA
 from doccluster.errors import InputError
 from doccluster.lab.criteria import criteria_over_k
 from tests.selection.test_tendency import blocks_of_topics

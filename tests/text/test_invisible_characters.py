@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import doccluster
-from doccluster.base.plain_values import without_invisible
+from doccluster.base.characters import without_invisible
 from doccluster.corpus import read_corpus
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 
