@@ -29,8 +29,9 @@ from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
+from doccluster.results.explanation import Explanation
 from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
-from doccluster.results.views import Explanation, InlineReport, Prevalence
+from doccluster.results.views import InlineReport, Prevalence
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:

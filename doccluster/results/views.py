@@ -3,43 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from doccluster.base.paths import write_page
-from doccluster.base.plain_values import ShortRepr, cut
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.text_table import latex_escaped, latex_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """What is said of a cluster, a document or two clusters; ``print(explanation)`` shows it.
-
-    Attributes
-    ----------
-    content : mapping
-        As ``doccluster explain --json`` prints it.
-    lines : tuple of str
-        The same for people.
-    """
-
-    content: Mapping[str, Any]
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    def __repr__(self) -> str:
-        return cut(f"Explanation({self.lines[0]}; print() shows {len(self.lines)} lines)")
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
