@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import types
 
 import pytest
 
@@ -128,6 +129,8 @@ def test_every_name_that_editors_and_type_checkers_know_can_be_loaded(stub):
         value = getattr(package, name)
         assert value is not None
         assert name in imported or value.__name__ != name  # an alias is there for another name
+        # a module of that name would take the place of the value once it is imported
+        assert isinstance(value, types.ModuleType) or not stub.with_name(f"{name}.py").exists()
 
 
 def test_the_book_of_zaki_and_meira_has_one_name():
