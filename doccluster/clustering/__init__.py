@@ -1,7 +1,5 @@
 """Matrix -> partition: seeding, iterations, estimators."""
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 # loaded when used: no command needs all of it

@@ -4,8 +4,6 @@ Only small values travel: the changes of the table of clusters to the blocks, ex
 on how the documents were divided, nor on how many workers there are, nor on which of them ended.
 """
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 __getattr__, __dir__, __all__ = offer(__name__)

@@ -1,7 +1,5 @@
 """Documents as points: checked once, summed by cluster, compared with clusters and with one another."""
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 # loaded when used: texts become vectors without a compiled loop

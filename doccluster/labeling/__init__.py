@@ -1,7 +1,5 @@
 """What a cluster is about: terms, representatives, borderline documents."""
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 __getattr__, __dir__, __all__ = offer(__name__)

@@ -5,8 +5,6 @@ Importing this package imports every module of measures, so that the registry is
 is the order in which measures are listed.
 """
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 # isort: off

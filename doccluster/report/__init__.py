@@ -1,7 +1,5 @@
 """Run -> plain data -> one self-contained page; and figures for papers."""
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 # loaded when used: how dates and numbers are worded needs no templates, and a report no matplotlib

@@ -1,7 +1,5 @@
 """Finding documents: ranked for a query, search results in groups, and browsing."""
 
-from __future__ import annotations
-
 from doccluster.base.package import offer
 
 # loaded when used: hits are read without what ranks and groups them
