@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from doccluster.errors import Argument, InputError
+from doccluster.errors import Argument, InputError, Words
 
 _SHOWN = 80  # characters of a long name in a sentence
 
@@ -237,16 +237,20 @@ def check_file(path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def writing(place: Path, *, then: str = "choose another output") -> Iterator[None]:
-    """Turn errors of the system while `place` is written into an InputError, which says what to do `then`."""
+def writing(
+    place: Path, *, problem: str = "the output {} cannot be written: {}", then: Words = "choose another output"
+) -> Iterator[None]:
+    """Turn errors of the system while `place` is written into an InputError, which says what to do `then`.
+
+    `problem` has two gaps: for the place, and for the reason.
+    """
     try:
         yield
     except (OSError, InputError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have wrapped it
         if not isinstance(cause, OSError):
             raise
-        problem = f"the output {place} cannot be written: {cause.strerror or cause}"
-        raise InputError(problem, remedy=then) from cause
+        raise InputError(problem.format(place, cause.strerror or cause), remedy=then) from cause
 
 
 @contextmanager
@@ -322,12 +326,7 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
     Raises InputError if the file cannot be written.
     """
     target = usable_path(path)
-    try:
-        with finished_file(target) as unfinished:
-            unfinished.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(
-            f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
-        ) from error
+    problem, then = f"the {what} cannot be written to {{}}: {{}}", "name a file in a folder that exists"
+    with writing(target, problem=problem, then=then), finished_file(target) as unfinished:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
     return target

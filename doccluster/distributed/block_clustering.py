@@ -25,7 +25,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import AnyArray, Array, CsrArray, Integers
-from doccluster.base.paths import finished_file
+from doccluster.base.paths import finished_file, writing
 from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import checked_progress
@@ -86,14 +86,10 @@ class Checkpoints:
         for name, snapshot in snapshots.items():
             if snapshot is not None:
                 arrays |= _packed(name, snapshot.means, snapshot.labels)
-        try:
+        with writing(self.path, problem="the checkpoint {} cannot be written ({})", then="make room there"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with finished_file(self.path) as unfinished, unfinished.open("wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
-        except OSError as error:
-            raise InputError(
-                f"the checkpoint {self.path} cannot be written ({error.strerror or error})", remedy="make room there"
-            ) from error
 
     def restore(self, generator: np.random.Generator, best: BestStart) -> Snapshot | None:
         """Bring a generator and the best start to the last checkpoint, if any; return the start under way there.

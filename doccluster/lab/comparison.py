@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from doccluster.base.arrays import CsrArray, Integers, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.checksums import checksum, matrix_checksum
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.paths import finished_file
+from doccluster.base.paths import finished_file, writing
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
@@ -287,6 +286,8 @@ class Checkpoint:
 
     def __init__(self, folder: Path, *, fingerprint: str) -> None:
         self._folder, stamp = folder, folder / "fingerprint"
+        then = "choose another folder for ", Argument("checkpoint")
+        self._writing = partial(writing, folder, problem="finished pieces cannot be kept in {}: {}", then=then)
         with self._writing():
             self._folder.mkdir(parents=True, exist_ok=True)
         if stamp.exists() and stamp.read_text(encoding="utf-8") != fingerprint:
@@ -311,14 +312,3 @@ class Checkpoint:
         """Keep a finished piece; it appears whole or not at all."""
         with self._writing(), finished_file(self._folder / f"{name}.json") as unfinished:
             unfinished.write_text(json.dumps(piece), encoding="utf-8")
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(
-                f"finished pieces cannot be kept in {self._folder}: {reason}",
-                remedy=("choose another folder for ", Argument("checkpoint")),
-            ) from error
