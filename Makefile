@@ -81,7 +81,7 @@ fuzz: $(GROUPS_STAMP)  ## read thousands of damaged inputs of every kind (an hou
 mutants: $(GROUPS_STAMP)  ## change the program at random, N times (30), and see whether a test notices
 	$(BIN)/python -m tests.mutants $(or $(N),30) $(if $(SEED),--seed $(SEED)) $(if $(SINCE),--since $(SINCE))
 
-bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
+bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/evidence/performance.md
 	$(BIN)/python -m experiments.benchmarks
 
 reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours, and keep tables and figures

@@ -1,4 +1,4 @@
-"""From the results of benchmarks to docs/explanation/performance.md: every figure on that page comes from here.
+"""From the results of benchmarks to docs/evidence/performance.md: every figure on that page comes from here.
 
 A row's `<figure>_times_ours` is a contender's figure over ours (above 1: we are better); a module may also record
 `<contender>_<figure>_times` under our own name. The newest figure of each name is shown.
@@ -13,33 +13,37 @@ import math
 import operator
 import pathlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from experiments.benchmarks.age import MAX_CHANGED, ages, has_history
 from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, Row, read_results
 from experiments.benchmarks.scaling_figure import draw, points_of
 
-PAGE = ROOT / "docs" / "explanation" / "performance.md"
-UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
-TABLES = {  # the pages behind it, each of modules that fit on one
-    "performance-clustering": ("Performance of clustering, table by table", ("engine", "clustering", "default_run")),
-    "performance-other": ("Performance of everything else, table by table", ()),  # all that the others do not have
-}
+PAGE = ROOT / "docs" / "evidence" / "performance.md"
+UNITS = {"peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
+FIRST = ("clustering", "engine", "default_run")  # whose tables come first
 HEAD = """# Performance
 
 Spherical k-means takes {fit-debian-100} times less time than scikit-learn's k-means for Debian's package descriptions
-in 100 clusters, {fit-reuters-66} times less for Reuters in 66, and {fit-cluto} times less for CLUTO's small matrices;
-the cosine silhouette of 20,000 documents takes {silhouette-cosine-20k} times less.
-
-What it costs in memory, what is slower than wanted, and everything else that has a target is in the table below; each
-row's own table is on the page of [clustering](performance-clustering.md) or of [the rest](performance-other.md).
+in 100 clusters, {fit-reuters-66} times less for Reuters in 66, and {fit-cluto} times less for CLUTO's small matrices.
+With 2,000 clusters and 200 thousand terms it needs {memory-2000} times less memory beyond the matrix. All external
+measures of a million labels take {external-1m} times less time than the functions that scikit-learn has for some of
+them (without and with its adjusted mutual information), and the cosine silhouette of 20,000 documents
+{silhouette-cosine-20k} times less. Of the {n_targets} ratios with a target {n_missed} miss it; each is in the first
+table. All else is in the tables after it, by module.
 
 Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust: the machines
 these ran on are shared, and seconds drift. A ratio of 3 means that the other needs three times as much as we do. Each
 table tells the day and the commit it was measured at; tables whose commit is no longer in the history are dropped.
 
-`python -m experiments.benchmarks` (or `make bench`) measures all and writes these pages from
+`python -m experiments.benchmarks` (or `make bench`) measures all and writes this page from
 `experiments/benchmarks/results`; `MODULE --only ROW` measures one row again. No time or ratio here is typed by hand.
+"""
+TABLES = """## The tables
+
+A cell has the median, then the lowest and the highest in brackets, then how many times ours it is. The machine, where
+a table does not name another: {machine}
 """
 EARLIER = f"""## Measured on earlier code
 
@@ -49,20 +53,17 @@ code was, and may not hold for today's.
 
 
 def write_page(modules: Iterable[str]) -> pathlib.Path:
-    """Write the page and the tables behind it for the modules that have results, and return its path."""
-    modules = list(modules)
-    ratios = _ratios(modules)
-    head = re.sub(r"\{([a-z0-9-]+)\}", lambda found: _between(ratios[found[1]]), HEAD)
-    PAGE.write_text("\n".join([head, _headline(modules), _earlier(modules)]), encoding="utf-8")
-    left = [module for module in modules if not any(module in own for _, own in TABLES.values())]
-    for name, (title, own) in TABLES.items():
-        about = "Each says what was timed, beside whom, when and where; [performance](performance.md) sums up."
-        parts = [f"# {title}\n\n{about}\n"]
-        for module in own or left:
-            results = read_results(RESULTS / f"{module}.csv")
-            if results:
-                parts.append(_section(module, results))
-        PAGE.with_name(f"{name}.md").write_text("\n".join(parts), encoding="utf-8")
+    """Write the page for the modules that have results, and return its path."""
+    modules = sorted(modules, key=lambda module: (FIRST.index(module) if module in FIRST else len(FIRST), module))
+    ratios, headline = _ratios(modules), _headline(modules)
+    said = {name: _between(values) for name, values in ratios.items()}
+    said |= {"n_targets": str(sum(map(len, ratios.values()))), "n_missed": str(headline.count("| missed |"))}
+    head = re.sub(r"\{([a-z0-9_-]+)\}", lambda found: said[found[1]], HEAD)
+    results = {module: read_results(RESULTS / f"{module}.csv") for module in modules}
+    machine = Counter(_environment(module) for module, own in results.items() if own).most_common(1)[0][0]
+    sections = [_section(module, own, machine) for module, own in results.items() if own]
+    tables = TABLES.format(machine=machine)
+    PAGE.write_text("\n".join([head, headline, _earlier(modules), tables, *sections]), encoding="utf-8")
     return PAGE
 
 
@@ -110,16 +111,21 @@ def _headlines(row: Row, target: float, newest: dict[tuple[str, str], dict[str, 
     if row.no_target_for:
         found = {who: line for who, line in found.items() if not who.startswith(row.no_target_for)}
     others = [who for who in found if not who.startswith("doccluster")] or list(found)
+    ratios = [(who, float(found[who]["value"])) for who in others]
     return [
-        f"| {row.title} (`{row.name}`) | {who} | {ratio:.3g}x | {target:.3g}x | {'' if ratio >= target else 'missed'} |"
-        for who, ratio in ((who, float(found[who]["value"])) for who in others)
+        f"| {row.title if place == 0 else 'the same'} (`{row.name}`) | {who} | {ratio:.3g}x | {target:.3g}x "
+        f"| {'' if ratio >= target else 'missed'} |"
+        for place, (who, ratio) in enumerate(ratios)
     ]
 
 
-def _section(module: str, results: list[dict[str, str]]) -> str:
+def _section(module: str, results: list[dict[str, str]], usual_machine: str) -> str:
+    """Return the tables of a module; the machine is named where it is not the usual one."""
     loaded = importlib.import_module(f"experiments.benchmarks.{module}")
     title = (loaded.__doc__ or module).strip().splitlines()[0].rstrip(".")
-    lines = [f"## {title}", "", f"`python -m experiments.benchmarks {module}`. {_environment(module)}", ""]
+    machine = _environment(module)
+    elsewhere = "" if machine == usual_machine else f" On {machine}"
+    lines = [f"### {title}", "", f"`python -m experiments.benchmarks {module}`.{elsewhere}", ""]
     for row in ROWS.get(loaded.__name__, []):
         newest = _newest(results, row.name)
         if newest:
@@ -154,7 +160,7 @@ def _newest(results: list[dict[str, str]], name: str) -> dict[tuple[str, str], d
 
 
 def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewhere: str) -> list[str]:
-    contenders = list(dict.fromkeys(contender for contender, _ in newest))
+    """Return what a row timed, when and where, and its table: contenders and figures, the more of them as lines."""
     but = f", none for {row.no_target_for}" if row.no_target_for else ""
     target = "" if row.target is None else f" Target: {row.target:g}x{but}."
     place = f" On {elsewhere}" if elsewhere else ""
@@ -162,35 +168,41 @@ def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewher
     lines = [
         f"**{row.title}** (`{row.name}`).{target} Measured {last['measured_at'][:10]} at `{last['commit']}`.{place}",
         "",
-        "| | figure | median | lowest to highest | over ours |",
     ]
-    lines.append("|---|---|---|---|---|")
-    for contender in contenders:
-        name = contender.replace("|", "\\|")  # else k-means|| would be two more cells
-        for (who, figure), line in newest.items():
-            if who != contender or "_times" in figure:
-                continue
-            if figure.startswith("failed"):
-                lines.append(f"| {name} | {_plain(figure)} | | | |")
-                continue
-            ratio = newest.get((contender, f"{figure}_times_ours")) or newest.get(
-                (contenders[0], f"{contender}_{figure}_times")
-            )
-            shown = "" if ratio is None else f"{float(ratio['value']):.3g}x"
-            spread = (
-                ""
-                if line["repeats"] == "1"
-                else f"{_value(figure, line['lowest'])} to {_value(figure, line['highest'])}"
-            )
-            lines.append(
-                f"| {name} | {UNITS.get(figure, figure.replace('_', ' '))} | {_value(figure, line['value'])} "
-                f"| {spread} | {shown} |"
-            )
-    return lines
+    failed = [f"- {who}: {_plain(figure)}" for who, figure in newest if figure.startswith("failed")]
+    measured = [(who, figure) for who, figure in newest if "_times" not in figure and not figure.startswith("failed")]
+    contenders, figures = (
+        (list(dict.fromkeys(names)) for names in zip(*measured, strict=True)) if measured else ([], [])
+    )
+    shown = {who: _plain(who) for who in contenders}
+    named = {figure: UNITS.get(figure, figure.replace("_", " ")) for figure in figures}
+    if len(figures) > len(contenders):
+        cells = {named[figure]: [_cell(newest, contenders, who, figure) for who in contenders] for figure in figures}
+        heads = list(shown.values())
+    else:
+        cells = {shown[who]: [_cell(newest, contenders, who, figure) for figure in figures] for who in contenders}
+        heads = list(named.values())
+    if measured:
+        lines += [f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    return [*lines, *(f"| {name} | {' | '.join(own)} |" for name, own in cells.items()), *failed]
+
+
+def _cell(newest: dict[tuple[str, str], dict[str, str]], contenders: list[str], who: str, figure: str) -> str:
+    """Return the median of a figure of a contender, lowest and highest where they differ, and how many times ours."""
+    line = newest.get((who, figure))
+    if line is None:
+        return ""
+    lowest, highest = _value(figure, line["lowest"]), _value(figure, line["highest"])
+    has_spread = line["repeats"] != "1" and lowest != highest
+    spread = f" ({lowest.split()[0]} to {highest.split()[0]})" if has_spread else ""  # without their unit
+    ratio = newest.get((who, f"{figure}_times_ours")) or newest.get((contenders[0], f"{who}_{figure}_times"))
+    times = "" if ratio is None else f", {float(ratio['value']):.3g}x"
+    return f"{_value(figure, line['value'])}{spread}{times}"
 
 
 def _plain(text: str) -> str:
-    return text.replace("|", "/").replace("\n", " ")
+    """Return a text that fits in a cell: a bar would begin another."""
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _value(figure: str, text: str) -> str:

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from experiments.benchmarks.harness import ROOT
 
-FIGURE = ROOT / "docs" / "explanation" / "performance-scaling.svg"
+FIGURE = ROOT / "docs" / "evidence" / "performance-scaling.svg"
 ITERATIONS = 10
 Point = dict[str, float]
 
