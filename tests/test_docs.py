@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "co
 NAMES_FILES_SHORTLY = (
     "CONTRIBUTING.md",
     "docs/explanation/architecture.md",
-    "docs/explanation/compiled-code.md",
+    "docs/evidence/compiled-code.md",
     "docs/explanation/numerics.md",
 )
 
@@ -24,8 +24,7 @@ quoted_path = re.compile(r"`((?:doccluster|tests|docs|corpora|experiments)/[^`\s
 quoted_module = re.compile(r"`((?!tests|experiments)(?:[\w-]+/)*[\w-]+\.py)`")
 python_block = re.compile(r"^```py(?:thon|con)?$.*?^```$", re.MULTILINE | re.DOTALL)
 link = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-# a command that has left the checkout is named with the commit at which it printed the figures
-run_module = re.compile(r"python -m ((?:doccluster|experiments|tests)[\w.]*+)(?![^#]{0,90}?at\scommit\s[0-9a-f]{8})")
+run_module = re.compile(r"python\s-m\s((?:doccluster|experiments|tests)[\w.]*)")
 
 
 def missing_on(page):
@@ -36,13 +35,36 @@ def missing_on(page):
     missing += [
         target for target in link.findall(text) if "://" not in target and not (page.parent / target).resolve().exists()
     ]
-    return missing + [name for name in run_module.findall(text) if importlib.util.find_spec(name.rstrip(".")) is None]
+    return missing + [name for name in run_module.findall(text) if not can_be_run(name.rstrip("."))]
+
+
+def can_be_run(module):
+    """Whether `python -m` finds the module; a package needs a `__main__`."""
+    spec = importlib.util.find_spec(module)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(f"{module}.__main__")
+    return spec is not None
 
 
 def test_every_path_link_and_module_of_a_page_exists():
     assert len(PAGES) > 40
     missing = {page.relative_to(ROOT).as_posix(): missing_on(page) for page in PAGES}
     assert {page: names for page, names in missing.items() if names} == {}
+
+
+def test_a_program_that_is_gone_is_missing_and_so_is_a_package_without_a_main():
+    assert can_be_run("experiments")
+    assert can_be_run("experiments.quality.run")
+    assert not can_be_run("experiments.quality")
+    assert not can_be_run("experiments.gone")
+
+
+def test_every_page_of_evidence_begins_with_what_its_tables_say():
+    for page in (ROOT / "docs" / "evidence").glob("*.md"):
+        title, summary, *_ = page.read_text(encoding="utf-8").split("\n\n")
+        assert title.startswith("# "), page
+        sentences = re.findall(r"[.:?](?=\s|$)", summary)
+        assert 3 <= len(sentences) <= 9, (page.name, len(sentences))
 
 
 def test_every_source_file_named_in_short_is_one_file():

@@ -14,6 +14,7 @@ from website.checks import broken_links, remote_parts
 from website.finishing import finish
 from website.gather import ROOT, gather
 from website.listings import write_listings
+from website.moved import write_moved
 
 
 def main() -> int:
@@ -49,6 +50,7 @@ def main() -> int:
         return code
     finish(output)
     write_listings(output, f"{arguments.address.rstrip('/')}/")
+    write_moved(output)  # after the lists, which do not name them
     wrong = [*broken_links(output), *remote_parts(output)]
     for line in wrong:
         print(line, file=sys.stderr)

@@ -12,6 +12,7 @@ KINDS = (
     ("Do", ("how-to/",)),
     ("Understand", ("explanation/",)),
     ("Look up", ("reference/",)),
+    ("Evidence", ("evidence/",)),
 )
 SKIPPED = ("genindex", "search", "py-modindex", "_static", "_modules", "newsroom-report", "gallery/sg_execution_times")
 

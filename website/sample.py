@@ -48,7 +48,7 @@ def sample_scores() -> Evaluation:
 
 def headlines() -> str:
     """Return the first line of some benchmarks, as the page of performance has it."""
-    page = (ROOT / "docs" / "explanation" / "performance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "performance.md").read_text(encoding="utf-8")
     table = [line for line in page.split("\n") if line.startswith("| ")]
     lines = [next(line for line in table if f"(`{name}`)" in line) for name in HEADLINES]
     return "\n".join(["| what | against | ratio | target | |", "|---|---|---|---|---|", *lines]) + "\n"

@@ -160,7 +160,7 @@ def _newest(results: list[dict[str, str]], name: str) -> dict[tuple[str, str], d
 
 
 def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewhere: str) -> list[str]:
-    """Return what a row timed, when and where, and its table: contenders and figures, the more of them as lines."""
+    """Return the title of a row, its day, and its table: contenders and figures, the more of them as lines."""
     but = f", none for {row.no_target_for}" if row.no_target_for else ""
     target = "" if row.target is None else f" Target: {row.target:g}x{but}."
     place = f" On {elsewhere}" if elsewhere else ""

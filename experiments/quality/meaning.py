@@ -9,7 +9,7 @@ documents without one; and with one seed EVoC (evoc), likewise, and TriTopic (tr
 texts too.
 Search results of AMBIENT are clustered query by query, and blurbs of ITN language by language; the means count. Each
 fit has one thread.
-``--keep`` writes results/meaning.csv, going on where it stopped, and the table of docs/explanation/quality.md; results
+``--keep`` writes results/meaning.csv, going on where it stopped, and the table of docs/evidence/quality.md; results
 and table of another encoder are called ``language-model``.
 
 With ``--weights`` it clusters by both with the same weight of meaning for all sets, and with one by their length. It
@@ -49,7 +49,7 @@ from experiments.quality.run import taken
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
+PAGE = HERE.parents[1] / "docs" / "evidence" / "quality.md"
 UMAP_WAYS = ("UMAP, HDBSCAN", "UMAP, k-means")
 PEERS = ("k-means of embeddings", *UMAP_WAYS, "EVoC", "TriTopic")
 PACKAGES = {**dict.fromkeys(UMAP_WAYS, "umap"), "EVoC": "evoc", "TriTopic": "tritopic"}

@@ -1,4 +1,4 @@
-"""docs/explanation/quality.md from the kept results: the tables and the picture between their marks."""
+"""docs/evidence/quality.md from the kept results: the tables and the picture between their marks."""
 
 from __future__ import annotations
 

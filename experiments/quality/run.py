@@ -7,7 +7,7 @@ and their unit tf-idf rows. An algorithm is taken if its name has one of the wor
 takes the processor more than ``--limit`` seconds (300) is ended, and is not tried with further seeds. One that does not
 depend on the seed is run once. What matters most comes first, so that an interrupted run is of use too; it goes on
 where it stopped. ``--kept`` runs nothing: it prints the tables of the kept results, and writes them, with a picture,
-into docs/explanation/quality.md.
+into docs/evidence/quality.md.
 Writes results/runs.csv. The memory is what a fit adds at its peak.
 """
 
@@ -42,7 +42,7 @@ LIMIT = 300
 def main(arguments: list[str]) -> None:
     """Run what is not done yet and print the tables."""
     if "--kept" in arguments:
-        write_page(pd.read_csv(RUNS), HERE.parents[1] / "docs" / "explanation")
+        write_page(pd.read_csv(RUNS), HERE.parents[1] / "docs" / "evidence")
         return
     n_seeds, limit = int(taken(arguments, "--seeds") or 10), int(taken(arguments, "--limit") or LIMIT)
     corpora, words = taken(arguments, "--corpora"), taken(arguments, "--algorithms")

@@ -7,7 +7,7 @@ The sets of the first half were in sight when limits and weights were chosen, th
 were not; ``udhr`` are the sentences of the Universal Declaration by article, ``itn`` the news of one language by story,
 ``lines`` and ``packages`` (with a language, such as "packages pl") are descriptions of packages, by section (see
 `experiments.quality.descriptions`). ``--keep`` writes results/short.csv, going on where it stopped, and, with all sets
-and ways, the table of docs/explanation/quality.md.
+and ways, the table of docs/evidence/quality.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> None:
         )
         runs = pd.read_csv(path)
     asked = runs["set"].isin(sets) & runs["way"].isin(ways) & (runs["seed"] < n_seeds)
-    print(table := table_of(runs[asked], ways))
+    print(table := table_of(runs[asked], ways, lists_sets=named_sets not in (None, "reported")))
     if keeps and not (named_sets or named_ways):
         PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), "short", table), encoding="utf-8")
 
@@ -166,8 +166,8 @@ def letters_in(way: str) -> bool | None:
     return None if way == "default" or "letters" in way else False
 
 
-def table_of(runs: pd.DataFrame, ways: list[str]) -> str:
-    """Return the means over the seeds, NMI / adjusted Rand, by half and family, and then set by set."""
+def table_of(runs: pd.DataFrame, ways: list[str], *, lists_sets: bool) -> str:
+    """Return the means over the seeds, NMI / adjusted Rand, by half and family, and then perhaps set by set."""
     timed = [way for way in ("default", "words") if way in ways]
     lines = [f"| set | documents | {' | '.join([*ways, *(f'{way}, s' for way in timed)])} |"]
     lines.append("|" + "---|" * (len(ways) + len(timed) + 2))
@@ -177,7 +177,8 @@ def table_of(runs: pd.DataFrame, ways: list[str]) -> str:
         for name, group in own.groupby(families, sort=False):
             lines.append(line_of(f"**{name}, {title}** ({group['set'].nunique()})", group, ways, timed))
         lines.append(line_of(f"**mean, {title}** ({own['set'].nunique()})", own, ways, timed))
-    lines += [line_of(str(name), group, ways, timed) for name, group in runs.groupby("set", sort=False)]
+    if lists_sets:
+        lines += [line_of(str(name), group, ways, timed) for name, group in runs.groupby("set", sort=False)]
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ if "DOCCLUSTER_SITE" not in os.environ:
 
 SITE = (ROOT / os.environ["DOCCLUSTER_SITE"]).resolve()
 KINDS = (  # one page of each kind
-    *("index.html", "learn.html", "tutorial.html", "how-to/cluster.html", "explanation/performance.html"),
+    *("index.html", "learn.html", "tutorial.html", "how-to/cluster.html", "evidence/performance.html"),
     *("explanation/errata-of-the-papers.html", "reference/measures.html", "reference/measures/silhouette.html"),
     *("reference/cli/run.html", "reference/python.html", "reference/python/doccluster.SphericalKMeans.html"),
     *("gallery/index.html", "gallery/01_clusters_and_their_names.html", "search.html", "project/CHANGELOG.html"),
@@ -137,6 +137,22 @@ def test_a_reader_who_searches_finds_the_page(visit, asked, page_found):
     page.wait_for_selector("ul.search li a")
     links = [link.get_attribute("href").split("#")[0].split("?")[0] for link in page.locator("ul.search li a").all()]
     assert page_found in links[:5]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("explanation/quality.html#nested-levels", "evidence/quality.html#nested-levels"),
+        ("explanation/performance-clustering.html", "evidence/performance.html"),
+    ],
+)
+def test_an_address_that_a_page_once_had_leads_to_the_same_place_of_it(visit, old, new):
+    page_name, _, place = old.partition("#")
+    page = visit(page_name, query=f"#{place}" if place else "")
+    page.wait_for_selector("article h1")
+    assert page.url == (pathlib.Path(SITE) / new.partition("#")[0]).as_uri() + (f"#{place}" if place else "")
+    assert not place or page.locator(f"#{place}").count() == 1
 
 
 @pytest.mark.browser

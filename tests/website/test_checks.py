@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.conftest import ROOT
 from website.checks import broken_links, remote_parts
 from website.listings import llms_text, site_map
+from website.moved import MOVED, write_moved
 
 
 def test_links_to_missing_files_and_places_are_reported(tmp_path):
@@ -52,3 +56,20 @@ def test_the_map_of_the_site_has_whole_addresses():
     listed = site_map(["index.html", "a&b.html"], "https://example.org/site/")
     assert "<loc>https://example.org/site/</loc>" in listed
     assert "<loc>https://example.org/site/a&amp;b.html</loc>" in listed
+
+
+def test_an_address_that_a_page_once_had_leads_to_where_it_is_now(tmp_path):
+    for page in {*MOVED.values()}:
+        assert (ROOT / "docs" / f"{page}.md").is_file()
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{page}.html").write_text("<h1>A</h1>")
+    write_moved(tmp_path)
+    for page in MOVED:
+        assert not (ROOT / "docs" / f"{page}.md").exists()
+        assert (tmp_path / f"{page}.html").is_file()
+    assert list(broken_links(tmp_path)) == []
+    old = (tmp_path / "explanation" / "performance-other.html").read_text(encoding="utf-8")
+    assert 'location.replace("../evidence/performance.html" + location.hash)' in old
+    assert '<a href="../evidence/performance.html">' in old
+    with pytest.raises(FileExistsError):  # a page of the site is never put over
+        write_moved(tmp_path)

@@ -2,7 +2,7 @@
 
 Documents are compared in the space of latent semantic analysis, each moved towards its nearest neighbours, and the
 result is settled by a multinomial mixture on the counts. On raw counts that agrees more with human classes than
-spherical k-means of the tf-idf rows, whose objective it does not reach (docs/explanation/quality.md).
+spherical k-means of the tf-idf rows, whose objective it does not reach (docs/evidence/quality.md).
 """
 
 from __future__ import annotations
