@@ -14,7 +14,7 @@ from doccluster import DocumentClustering, assign, compare, load_run, rerun, run
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.selection import choose_k
-from doccluster.vectors.letters import FULL_UP_TO, FULL_WEIGHT, NONE_FROM, Letters, letters_of, usual_weight
+from doccluster.vectors.letters import FULL_UP_TO, FULL_WEIGHT, NONE_FROM, letters_of, usual_weight
 
 SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 SETTINGS = {"n_clusters": 4, "report": False, "language": "none", "measures": [], "levels": "none"}
@@ -173,11 +173,10 @@ def test_a_comparison_finds_the_clusters_of_a_run(varied, tmp_path):
 
 def test_memory_for_letters_is_planned(varied):
     vectors = vectorize(varied[0], language="none")
-    rows = vectors.documents.unit
     words_alone = DocumentParameters(n_clusters=4, max_memory="14M", random_state=0)
-    DocumentWork(rows, vectors.counts, words_alone).run()
+    DocumentWork(vectors.with_letters(None), words_alone).run()
     with pytest.raises(MemoryLimitError, match="is too little to smooth the rows"):
-        DocumentWork(rows, vectors.counts, words_alone, letters=Letters(vectors.letters.rows)).run()
+        DocumentWork(vectors, words_alone).run()
 
 
 def test_what_goes_another_way_refuses_letters(varied):

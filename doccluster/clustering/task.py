@@ -23,15 +23,14 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import RandomState, compact_indices
 from doccluster.errors import DocclusterError, InputError
-from doccluster.geometry import Documents
 from doccluster.geometry.documents import count_distinct_rows
-from doccluster.vectors.letters import Letters
-from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from doccluster.geometry import Documents
     from doccluster.geometry.neighbours import JoinedGraph, NeighbourGraph
+    from doccluster.vectors import DocumentVectors
 
 BLOCK_ROWS = 2048
 N_MEMBERSHIPS = 3  # clusters of a document whose probabilities are kept
@@ -214,21 +213,17 @@ class SmoothedRows(NamedTuple):
 class ClusteringTask:
     """Documents to be clustered, and how."""
 
-    documents: Documents
-    counts: CsrArray | None = None  # of the same shape: how often each term occurs, where that is known
+    vectors: DocumentVectors
     n_clusters: int = 8
     seed: int = 0
     # what the algorithm's own `options` name; a value of None is left out
     options: Mapping[str, Any] = field(default_factory=dict)
     n_threads: int | None = None  # changes no result
     progress: Progress = silent
-    meaning: Meaning | None = None  # the documents in a second space, for algorithms that take both
-    letters: Letters | None = None  # short documents by runs of letters, for an algorithm that smooths rows
     smoothed: SmoothedRows | None = None  # the rows as an algorithm smooths them that does, where that was done already
     # of shape (n_documents,): clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that
     # is in none
     start: Integers | None = None
-    term_factors: Floats | None = None  # that rows and counts hold already, see `DocumentVectors`
     place: Place | None = None  # where the documents lie and are worked on; in memory, by threads, by default
     # what does there as `spherical_k_means` does in memory: returns the fit of documents with its parameters
     fit_spherical: Callable[[Documents, Any], Any] | None = None
@@ -236,7 +231,7 @@ class ClusteringTask:
     @property
     def rows(self) -> Matrix:
         """The unit rows, csr or dense array of shape (n_documents, n_terms)."""
-        return self.documents.unit
+        return self.vectors.documents.unit
 
 
 @dataclass(frozen=True, eq=False)

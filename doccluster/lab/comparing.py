@@ -251,10 +251,9 @@ def _labelled(
     files = _names(options.label_files(source))
     every_id = documents_read.documents.ids
     labels = {called: _labels_of(ids, every_id, source, file, called) for file, called in files.items()}
-    chosen = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
         name,
-        **{name: getattr(chosen, name) for name in ("matrix", "counts", "meaning", "letters")},
+        vectors.take(np.array(rows, dtype=np.int64)),
         truth=true_classes,
         n_clusters=n_clusters or about["n_classes"],
         labels=labels,

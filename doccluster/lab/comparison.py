@@ -20,7 +20,7 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import finished_file, writing
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
+from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
 from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError, SchemaError
@@ -29,6 +29,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.lab.comparison_result import NO_SEED, Comparison
 from doccluster.measures import evaluate
+from doccluster.vectors.document_vectors import DocumentVectors, as_vectors
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 
@@ -45,7 +46,8 @@ class LabelledCorpus(ShortRepr):
     Attributes
     ----------
     name : str
-    matrix : sparse or dense matrix of shape (n_documents, n_terms)
+    matrix : sparse or dense matrix of shape (n_documents, n_terms), or DocumentVectors
+        Vectors bring what else is known of the documents: the counts, meaning and letters below are of a plain matrix.
     truth : labels, or None where they are not known
     n_clusters : int
     labels : mapping of name to labels of shape (n_documents,)
@@ -61,7 +63,7 @@ class LabelledCorpus(ShortRepr):
     """
 
     name: str
-    matrix: Matrix
+    matrix: Matrix | DocumentVectors
     truth: Sequence[object] | None
     n_clusters: int
     labels: Mapping[str, Any] = field(default_factory=dict)
@@ -71,23 +73,31 @@ class LabelledCorpus(ShortRepr):
     letters: Letters | None = None
 
     @cached_property
+    def vectors(self) -> DocumentVectors:
+        """The documents, checked, as unit rows, and what else is known of them."""
+        vectors = self.matrix
+        if not isinstance(vectors, DocumentVectors):
+            counts = None if self.counts is None else check_matrix(self.counts, name="counts")
+            known = {"counts": counts, "meaning": self.meaning, "letters": self.letters}
+            vectors = as_vectors(vectors, **known)
+        return vectors.with_rows(Documents(compact_indices(vectors.documents.unit)))
+
+    @cached_property
     def beside(self) -> Matrix:
         """Words and meaning as one row for each document."""
-        assert self.meaning is not None  # who asks has looked
-        return self.meaning.beside(self.matrix)
+        assert self.vectors.meaning is not None  # who asks has looked
+        return self.vectors.meaning.beside(self.vectors.matrix)
 
     def matrix_for(self, clusterer: Contender) -> Matrix:
         """Return the data that an algorithm is fitted to."""
-        if self.meaning is not None and clusterer.space != "words":
-            return self.meaning.rows if clusterer.space == "meaning" else self.beside
-        return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
+        vectors = self.vectors
+        if vectors.meaning is not None and clusterer.space != "words":
+            return vectors.meaning.rows if clusterer.space == "meaning" else self.beside
+        return vectors.counts if clusterer.needs_counts and vectors.counts is not None else vectors.matrix
 
     def first(self, n_documents: int) -> LabelledCorpus:
         """Return the first documents alone, to be clustered."""
-        counts = None if self.counts is None else self.counts[:n_documents]
-        meaning = None if self.meaning is None else replace(self.meaning, rows=self.meaning.rows[:n_documents])
-        letters = None if self.letters is None else replace(self.letters, rows=self.letters.rows[:n_documents])
-        return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning, letters=letters)
+        return replace(self, matrix=self.vectors.take(np.arange(min(n_documents, self.vectors.n_documents))))
 
 
 @at_the_door
@@ -149,11 +159,11 @@ def compare(
     abouts: list[dict[str, object]] = []
     jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
     n_done = 0
-    for corpus in map(_prepared, checked):
-        n_documents, n_terms = corpus.matrix.shape
+    for corpus in map(replace, checked):  # a copy each, which takes along what is made of it
+        (n_documents, n_terms), meaning = corpus.vectors.shape, corpus.vectors.meaning
         about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
-        if corpus.meaning is not None:
-            about["meaning"] = f"{corpus.meaning.model}, {corpus.meaning.n_dimensions:,} dimensions"
+        if meaning is not None:
+            about["meaning"] = f"{meaning.model}, {meaning.n_dimensions:,} dimensions"
         abouts.append({"corpus": corpus.name, **about})
         rows += _judged_elsewhere(corpus, measures, clusterers)
         with threadpool_limits(1):
@@ -177,12 +187,6 @@ def compare(
     )
 
 
-def _prepared(corpus: LabelledCorpus) -> LabelledCorpus:
-    counts = None if corpus.counts is None else check_matrix(corpus.counts, name="counts")
-    rows = compact_indices(unit_rows(check_matrix(corpus.matrix), warn=False))
-    return replace(corpus, matrix=rows, counts=counts)
-
-
 def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpus]:
     """Yield the corpora; raises InputError for a name twice or too many clusters."""
     names: set[str] = set()
@@ -204,11 +208,12 @@ def _results(
     n_threads: int | None,
 ) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
-    views = {} if corpus.meaning is None else corpus.meaning.told
-    views |= {} if corpus.letters is None else {"letters": corpus.letters.weight}
+    vectors = corpus.vectors
+    views = {} if vectors.meaning is None else vectors.meaning.told
+    views |= {} if vectors.letters is None else {"letters": vectors.letters.weight}
     keys, store = [file_name(clusterer.name, seed) for clusterer, seed in jobs], None
     if checkpoint is not None:
-        fingerprint = matrix_checksum(corpus.matrix, k=corpus.n_clusters, **views)
+        fingerprint = matrix_checksum(vectors.matrix, k=corpus.n_clusters, **views)
         store = Checkpoint(Path(checkpoint) / file_name(corpus.name), fingerprint=fingerprint)
     pieces = {key: piece for key in keys if store and (piece := store.load(key)) is not None}
     for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in pieces}.values():
@@ -236,11 +241,8 @@ def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: in
         try:
             if clusterer.takes_two_views:  # as a run does
                 name, options = algorithm_of(clusterer.estimator)
-                documents, k = Documents(corpus.matrix), min(n_clusters, corpus.matrix.shape[0])
-                meaning = corpus.meaning if clusterer.space == "both" else None
-                task = ClusteringTask(
-                    documents, corpus.counts, k, seed, options, 1, meaning=meaning, letters=corpus.letters
-                )
+                vectors, k = corpus.vectors.in_space(clusterer.space), min(n_clusters, corpus.vectors.n_documents)
+                task = ClusteringTask(vectors, k, seed, options, n_threads=1)
                 labels = get_algorithm(name).find_clusters(task).labels
             else:
                 matrix = corpus.matrix_for(clusterer)
@@ -259,7 +261,7 @@ def file_name(*parts: object) -> str:
 
 def _judged(labels: Integers, corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
     partition = Partition.from_labels(labels)
-    judged = evaluate(partition, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
+    judged = evaluate(partition, truth=corpus.truth, vectors=corpus.vectors.documents, measures=measures, n_threads=1)
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
 
 
@@ -270,9 +272,9 @@ def _judged_elsewhere(corpus: LabelledCorpus, measures: object, clusterers: Sequ
         if any(name == each.name for each in clusterers):
             raise InputError(f"labels and an algorithm are both called {name!r}", remedy="rename the labels")
         partition = Partition.from_labels(labels, name=f"labels of {name}")
-        if partition.n_documents != corpus.matrix.shape[0]:
+        if partition.n_documents != corpus.vectors.n_documents:
             raise InputError(
-                f"has {partition.n_documents} labels, {corpus.name} has {corpus.matrix.shape[0]} documents",
+                f"has {partition.n_documents} labels, {corpus.name} has {corpus.vectors.n_documents} documents",
                 argument=name,
                 expected="one label per document",
             )

@@ -23,8 +23,8 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
-from doccluster.selection import Recommendation, choose_k
-from doccluster.selection.recommendation import MAX_DOCUMENTS
+from doccluster.selection import Recommendation
+from doccluster.selection.recommendation import MAX_DOCUMENTS, recommend
 from doccluster.vectors import DocumentVectors
 
 N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
@@ -112,32 +112,20 @@ def recommended(
 
     None come back where only a sample was looked at, or rows cannot be smoothed.
     """
-    rows, counts = vectors.documents.unit, vectors.counts
     smoothed = None
     # where all documents are looked at, their smoothed rows serve the clustering too
-    if rows.shape[0] <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
+    if vectors.n_documents <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
-        smoothed = DocumentWork(
-            rows,
-            counts,
-            parameters,
-            meaning=vectors.meaning,
-            letters=vectors.letters,
-            term_factors=vectors.term_factors,
-            place=place,
-        ).smooth()
-    choice = choose_k(
-        vectors.documents,
-        counts=counts,
+        smoothed = DocumentWork(vectors, parameters, place=place).smooth()
+    choice = recommend(
+        vectors,
         granularity=granularity,
         subtopics_because=reason_for_subtopics(documents),
         ks=ks,
         max_documents=max_documents,
-        meaning=vectors.meaning,
-        letters=vectors.letters,
         smoothed=smoothed,
-        random_state=seed,
+        rng=np.random.default_rng(seed),
         n_threads=n_threads,
         progress=progress,
     )

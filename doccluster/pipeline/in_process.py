@@ -174,24 +174,20 @@ class Stages:
             if clustered.meaning is not None and not algorithm.takes_meaning:
                 clustered = side_by_side(clustered, algorithm, place)
             task = ClusteringTask(
-                clustered.documents,
-                clustered.counts,
+                clustered,
                 count.k,
                 seed,
                 settings.clustering or {},
                 self.n_threads,
                 progress,
-                meaning=clustered.meaning,
-                letters=clustered.letters,
                 smoothed=count.smoothed,
                 start=None if count.choice is None else count.choice.labels,
-                term_factors=clustered.term_factors,
                 place=place,
                 fit_spherical=self.fit_spherical,
             )
             fit = fit_clusters(algorithm, task)
             # clusters of other rows are kept by the words of their documents
-            if task.documents is not fitted.documents:
+            if clustered.documents is not fitted.documents:
                 fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
             if not self.holds_rows(order.size):
                 fit = replace(fit, points=None)

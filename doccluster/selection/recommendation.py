@@ -37,6 +37,7 @@ from doccluster.selection.levels import (
     subtopics_among,
     topics_among,
 )
+from doccluster.vectors.document_vectors import DocumentVectors, as_vectors
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 
@@ -248,6 +249,37 @@ def choose_k(
     >>> recommendation.k, recommendation.has_structure
     (3, True)
     """
+    documents, rng = as_documents(matrix), as_generator(random_state)
+    if counts is not None:
+        counts = counts if documents is matrix else sparse.csr_array(check_matrix(counts, name="counts"))
+        if counts.shape != documents.shape:
+            raise InputError("has another shape than the matrix", argument="counts", received=counts.shape)
+    return recommend(
+        as_vectors(documents, counts=counts, meaning=meaning, letters=letters),
+        granularity=granularity,
+        subtopics_because=subtopics_because,
+        ks=ks,
+        max_documents=max_documents,
+        smoothed=smoothed,
+        rng=rng,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def recommend(
+    vectors: DocumentVectors,
+    *,
+    granularity: str | None,
+    subtopics_because: str | None,
+    ks: Iterable[int] | None,
+    max_documents: int | None,
+    smoothed: SmoothedRows | None,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress,
+) -> Recommendation:
+    """Return the answer of `choose_k` for documents that came through a door; the arguments are those it has."""
     if granularity not in (None, *GRANULARITIES):
         raise InputError(
             "is not known",
@@ -255,29 +287,36 @@ def choose_k(
             received=granularity,
             expected="'sections', 'topics' or 'subtopics', or leave it out",
         )
-    rng = as_generator(random_state)
-    sample = _sample_of(matrix, counts, meaning, letters, smoothed, max_documents, rng)
-    if not np.count_nonzero(sample.rows.data if sparse.issparse(sample.rows) else sample.rows):
+    n_documents = vectors.n_documents
+    if n_documents < MIN_DOCUMENTS:
+        raise InputError(
+            f"{n_documents} document(s) are too few to choose a number of clusters",
+            remedy=f"give at least {MIN_DOCUMENTS}, or the number",
+        )
+    limit = MAX_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
+    places = draw_rows(n_documents, max(MIN_DOCUMENTS, limit), rng)
+    if places.size < n_documents:
+        # rows that were smoothed with all documents are no sample of them
+        vectors, smoothed = replace(vectors.take(places), term_factors=None), None
+    rows, meaning = vectors.documents.unit, vectors.meaning
+    if not np.count_nonzero(rows.data if sparse.issparse(rows) else rows):
         raise NothingUsable("there is no row with a non-zero value", remedy="there is nothing to cluster")
-    requested = () if ks is None else tuple(check_ks(ks, sample.n_documents))
-    smoothed = sample.smoothed
+    requested = () if ks is None else tuple(check_ks(ks, n_documents))
     if smoothed is None:
         parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
-        smoothed = DocumentWork(
-            sample.rows, sample.counts, parameters, meaning=sample.meaning, letters=sample.letters
-        ).smooth()
+        smoothed = DocumentWork(vectors, parameters).smooth()
     # whether there is anything to find by the words, else whether there is by the meaning
-    few = draw_rows(sample.rows.shape[0], MAX_FOR_TOPICS, rng)
-    structure = find_structure(sample.rows[few], rng, n_threads=n_threads)
-    if sample.meaning is not None and not structure.is_there:
-        structure = find_structure(sample.meaning.rows[few], rng, n_threads=n_threads)
-    levels = find_both(sample.rows, smoothed, rng, n_threads=n_threads, progress=progress)
+    few = draw_rows(places.size, MAX_FOR_TOPICS, rng)
+    structure = find_structure(rows[few], rng, n_threads=n_threads)
+    if meaning is not None and not structure.is_there:
+        structure = find_structure(meaning.rows[few], rng, n_threads=n_threads)
+    levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
     best = _best_levels(levels)
     divided = (level for level in levels["topics"][0] if level.n_clusters > 1 and level.largest <= HEAP)
     best_agreement = max((level.agreement for level in divided), default=0.0)
     chosen, reason = _shown(granularity, subtopics_because, best, best_agreement)
     if chosen == next(iter(best), None) and granularity is None and best[chosen].agreement < WEAK:
-        help_most = "an encoder (--encoder)" if sample.meaning is None else "a number of your own (-k)"
+        help_most = "an encoder (--encoder)" if meaning is None else "a number of your own (-k)"
         reason = f"few and broad, since the words hold little; {help_most} would help most"
     level = best.get(chosen) if structure.is_there else None
     k = unlimited = None if level is None else level.n_clusters
@@ -293,58 +332,12 @@ def choose_k(
         has_structure=level is not None,
         p_value=structure.p_value,
         columns=_columns(levels, best),
-        n_documents=sample.n_documents,
-        n_looked_at=int(sample.places.size),
+        n_documents=n_documents,
+        n_looked_at=int(places.size),
         asked=requested,
         unlimited=unlimited if requested else None,
-        levels={} if level is None else _labels_of(best, levels, sample),
+        levels={} if level is None else _labels_of(best, levels, places, n_documents),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The documents that are looked at: all, or some drawn at random, whose places among all are ascending."""
-
-    rows: Matrix
-    counts: CsrArray | None
-    meaning: Meaning | None
-    letters: Letters | None
-    smoothed: SmoothedRows | None
-    places: Labels
-    n_documents: int  # of all
-
-
-def _sample_of(
-    matrix: Matrix,
-    counts: CsrArray | None,
-    meaning: Meaning | None,
-    letters: Letters | None,
-    smoothed: SmoothedRows | None,
-    max_documents: int | None,
-    rng: np.random.Generator,
-) -> _Sample:
-    """Return the documents that are looked at, or raise InputError if they cannot be used."""
-    documents = as_documents(matrix)
-    rows = documents.unit
-    n_documents = int(rows.shape[0])
-    if counts is not None:
-        counts = counts if documents is matrix else sparse.csr_array(check_matrix(counts, name="counts"))
-        if counts.shape != rows.shape:
-            raise InputError("has another shape than the matrix", argument="counts", received=counts.shape)
-    if n_documents < MIN_DOCUMENTS:
-        raise InputError(
-            f"{n_documents} document(s) are too few to choose a number of clusters",
-            remedy=f"give at least {MIN_DOCUMENTS}, or the number",
-        )
-    limit = MAX_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
-    places = draw_rows(n_documents, max(MIN_DOCUMENTS, limit), rng)
-    if places.size == n_documents:
-        return _Sample(rows, counts, meaning, letters, smoothed, places, n_documents)
-    counts = None if counts is None else counts[places]
-    meaning = None if meaning is None else meaning.take(places)
-    letters = None if letters is None else letters.take(places)
-    # rows that were smoothed with all documents are no sample of them
-    return _Sample(rows[places], counts, meaning, letters, None, places, n_documents)
 
 
 def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granularity, Level]:
@@ -358,14 +351,17 @@ def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granu
 
 
 def _labels_of(
-    best: Mapping[Granularity, Level], levels: Mapping[str, tuple[list[Level], Labels]], sample: _Sample
+    best: Mapping[Granularity, Level],
+    levels: Mapping[str, tuple[list[Level], Labels]],
+    places: Labels,
+    n_documents: int,
 ) -> dict[Granularity, Labels]:
-    """Return the cluster of each document by each level; -1 for one in none, or not looked at."""
+    """Return the cluster of each document by each level; -1 for one in none, or not looked at: not at `places`."""
     labels_of: dict[Granularity, Labels] = {}
     for name, level in best.items():
         nodes = levels["subtopics" if name == "subtopics" else "topics"][1]
-        labels_of[name] = np.full(sample.n_documents, -1)
-        labels_of[name][sample.places] = spread(level, nodes, sample.rows.shape[0])
+        labels_of[name] = np.full(n_documents, -1)
+        labels_of[name][places] = spread(level, nodes, places.size)
     return labels_of
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Array, CsrArray, Flags, Floats, Integers, is_sparse
-from doccluster.base.packed_strings import pack_strings
+from doccluster.base.packed_strings import MadeItems, pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
 from doccluster.base.place import Place
@@ -172,6 +172,10 @@ class DocumentVectors(TermMatrix):
         counts = scaled_columns(self.counts, 1 / self.term_factors)
         return with_values(counts, np.rint(counts.data))
 
+    def with_rows(self, documents: Documents) -> DocumentVectors:
+        """Return the same vectors with other rows, which were checked."""
+        return _carrying(documents, replace(self, matrix=documents.matrix))
+
     def with_letters(self, letters: Letters | None) -> DocumentVectors:
         """Return the same vectors with letters beside their words."""
         return _carrying(self.documents, replace(self, letters=letters))
@@ -190,6 +194,29 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
     """Return vectors with the documents of their matrix, which was checked already."""
     vectors.__dict__["documents"] = documents  # where `cached_property` keeps it
     return vectors
+
+
+class RowNumbers(MadeItems[str]):
+    """The names that readers give to rows without names: "1", "2", ..."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def _item(self, row: int) -> str:
+        return str(row + 1)
+
+
+def as_vectors(rows: object, **further: Any) -> DocumentVectors:
+    """Return a matrix, or `Documents`, as vectors with numbers for names, and what else is known of them by field.
+
+    >>> as_vectors([[1.0, 0.0], [0.0, 1.0]]).ids[1]
+    '2'
+    """
+    documents = as_documents(rows)
+    return _carrying(documents, DocumentVectors(documents.matrix, RowNumbers(documents.n_documents), **further))
 
 
 def scaled_columns(matrix: CsrArray, factors: Floats) -> CsrArray:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from doccluster.clustering import DocumentClustering, SphericalKMeans
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
+from doccluster.vectors.document_vectors import as_vectors
 from doccluster.vectors.meaning import meaning_of
 from experiments.benchmarks.harness import Session, read_results, row, start_clock
 from experiments.benchmarks.matrices import CACHE, CORPORA, made_counts
@@ -73,10 +74,11 @@ def timed_clusters(kind: str, n: int, embeddings: Any) -> dict[str, float]:
     meaning = None if embeddings is None else meaning_of(embeddings[: rows.shape[0]])
     parameters = DocumentParameters(n_clusters=N_TOPICS if kind == "generated" else 20, random_state=0, n_threads=1)
     few = np.arange(1_000)
-    DocumentWork(rows[few], counts[few], parameters, meaning=None if meaning is None else meaning.take(few)).run()
+    vectors = as_vectors(rows, counts=counts, meaning=meaning)
+    DocumentWork(vectors.take(few), parameters).run()
     start_clock()
     started = time.process_time()
-    DocumentWork(rows, counts, parameters, meaning=meaning).run()
+    DocumentWork(vectors, parameters).run()
     return {"processor_seconds": time.process_time() - started}
 
 

@@ -23,6 +23,7 @@ from doccluster.labeling import place_documents
 from doccluster.labeling.placement import is_nearer_to_another
 from doccluster.pipeline._fitting import centroids_of, largest_first
 from doccluster.selection import choose_k
+from doccluster.vectors.document_vectors import as_vectors
 from doccluster.vectors.letters import Letters
 from experiments.choosing_k.known_k import DATED, HERE, ROOT, real_sets
 from experiments.resumable import run_cases
@@ -66,11 +67,12 @@ def measured(
         matrix, counts, truth = matrix[rows], None if counts is None else counts[rows], truth[rows]
         letters = None if letters is None else letters.take(rows)
     asked: dict[str, Any] = {"random_state": 0, "n_threads": 1}
-    smoothed = DocumentWork(matrix, counts, DocumentParameters(n_clusters=1, **asked), letters=letters).smooth()
+    vectors = as_vectors(matrix, counts=counts, letters=letters)
+    smoothed = DocumentWork(vectors, DocumentParameters(n_clusters=1, **asked)).smooth()
     why = "because the documents are dated" if is_dated else None
     choice = choose_k(matrix, counts=counts, subtopics_because=why, smoothed=smoothed, **asked)
     parameters = DocumentParameters(n_clusters=choice.k or 1, **asked)
-    fit = DocumentWork(matrix, counts, parameters, smoothed_rows=smoothed, start=choice.labels).run()
+    fit = DocumentWork(vectors, parameters, smoothed_rows=smoothed, start=choice.labels).run()
     partition = largest_first(fit.labels)[0]
     placed = place_documents(matrix, partition, centroids_of(matrix, partition))
     goes = is_nearer_to_another(partition.labels, placed)

@@ -41,6 +41,7 @@ from doccluster.clustering.nesting import (
     products_of_sums,
 )
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
+from doccluster.vectors.document_vectors import as_vectors
 from experiments.quality.corpora import count_terms, newsgroups, reuters, weigh
 from experiments.resumable import run_cases
 
@@ -96,13 +97,14 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
     counts, unit = counts[rows], weigh(counts)[rows]
     classes = {"fine": [fine[row] for row in rows], "coarse": [coarse[row] for row in rows]}
     k, n_coarse = (len(set(classes[level])) for level in ("fine", "coarse"))
-    smoothed = DocumentWork(unit, counts, DocumentParameters(n_clusters=1, random_state=seed)).smooth()
+    vectors = as_vectors(unit, counts=counts)
+    smoothed = DocumentWork(vectors, DocumentParameters(n_clusters=1, random_state=seed)).smooth()
     assert smoothed is not None
     points = smoothed.points
 
     def free(n_clusters: int) -> Any:
         parameters = DocumentParameters(n_clusters=n_clusters, random_state=seed)
-        labels = DocumentWork(unit, counts, parameters, smoothed_rows=smoothed).run().labels
+        labels = DocumentWork(vectors, parameters, smoothed_rows=smoothed).run().labels
         return np.unique(labels, return_inverse=True)[1]
 
     shown, broad = free(k), free(n_coarse)

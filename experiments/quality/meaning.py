@@ -187,7 +187,7 @@ def measured(way: str, vectors: DocumentVectors, texts: Texts, seed: int) -> dic
         seen = vectors.in_space(space.split(",")[0])
         quality = "fast" if way.endswith("fast") else "default"
         parameters = DocumentParameters(n_clusters=k, quality=quality, random_state=seed, n_threads=1)
-        labels = DocumentWork(seen.documents.unit, seen.counts, parameters, meaning=seen.meaning).run().labels
+        labels = DocumentWork(seen, parameters).run().labels
     seconds = time.process_time() - began
     scores = {name: doccluster.score(name, labels, truth=classes).value for name in ("nmi", "adjusted_rand")}
     return {**scores, "without": float(np.mean(np.asarray(labels) < 0)), "s": seconds}

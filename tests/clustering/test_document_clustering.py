@@ -25,6 +25,7 @@ from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
 from doccluster.pipeline.in_process import order_of
+from doccluster.vectors.document_vectors import as_vectors
 from doccluster.vectors.meaning import meaning_of
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
@@ -99,7 +100,7 @@ def test_many_dense_rows_are_smoothed_over_neighbours_from_cells(monkeypatch, ha
     unit_rows = unit(rows).astype(np.float32)
     parameters = DocumentParameters(n_clusters=4, random_state=0)
     meaning = meaning_of(rows, weight=4.0) if has_words else None
-    found = DocumentWork(words if has_words else unit_rows, None, parameters, meaning=meaning).run()
+    found = DocumentWork(as_vectors(words if has_words else unit_rows, meaning=meaning), parameters).run()
     assert searched == [(400, 12)]
     assert adjusted_rand_score(truth, found.labels) > 0.95
 

@@ -13,6 +13,7 @@ from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
 from doccluster.selection.levels import Level
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
+from doccluster.vectors.document_vectors import as_vectors
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_the_answer_and_its_figures_do_not_depend_on_the_number_of_threads(ten):
 
 
 def test_rows_smoothed_before_give_an_answer_too(ten):
-    smoothed = DocumentWork(ten, None, DocumentParameters(n_clusters=1, random_state=0)).smooth()
+    smoothed = DocumentWork(as_vectors(ten), DocumentParameters(n_clusters=1, random_state=0)).smooth()
     assert smoothed is not None
     assert choose_k(ten, smoothed=smoothed, random_state=0).k == 10
 

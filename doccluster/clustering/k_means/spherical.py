@@ -285,7 +285,7 @@ def find_spherical(task: ClusteringTask) -> SphericalFit:
         task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
     )
     try:
-        fit: SphericalFit = (task.fit_spherical or spherical_k_means)(task.documents, parameters)
+        fit: SphericalFit = (task.fit_spherical or spherical_k_means)(task.vectors.documents, parameters)
     except FitInterrupted as stopped:
         if stopped.so_far is None:
             raise

@@ -196,11 +196,11 @@ def _non_negative(matrix: Matrix) -> CsrArray:
 
 def find_multinomials(task: ClusteringTask) -> ClusteringResult:
     """Return the clusters of a mixture of the counts, or of the weighted rows where there are none."""
-    has_counts = task.counts is not None
+    has_counts = task.vectors.counts is not None
 
     def most_probable(fitted: MultinomialMixture) -> LinearRule:
         rule: LinearRule = fitted.mixture_.rule
         return replace(rule, on_counts=has_counts)
 
-    result = fit_estimator(MultinomialMixture(2), task, most_probable, matrix=task.counts)
+    result = fit_estimator(MultinomialMixture(2), task, most_probable, matrix=task.vectors.counts)
     return result if has_counts else replace(result, left_out=(WITHOUT_COUNTS,))

@@ -26,6 +26,8 @@ from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.geometry import Documents
+from doccluster.vectors.document_vectors import as_vectors
 from doccluster.vectors.letters import Letters
 
 KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
@@ -119,7 +121,8 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         rows, self._factors = weighed.rows, weighed.factors
         values = {name: getattr(self, name) for name in parameters_of(DocumentParameters)}
         parameters = DocumentParameters(**values)
-        fit = DocumentWork(rows, counts, parameters, letters=_checked_letters(letters, rows.shape[0])).run()
+        letters = _checked_letters(letters, rows.shape[0])
+        fit = DocumentWork(as_vectors(Documents(rows), counts=counts, letters=letters), parameters).run()
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
         self.topics_ = np.full(self.n_clusters, -1)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))

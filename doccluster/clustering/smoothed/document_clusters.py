@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
+from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
@@ -40,6 +40,7 @@ from doccluster.geometry import Documents, NeighbourGraph, latent_semantic_space
 from doccluster.geometry.neighbours import FOLDED_FROM, joined_graph
 from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
+from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import Weighting
@@ -58,14 +59,10 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     )
     is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
     return DocumentWork(
-        task.rows,
-        task.counts,
+        task.vectors,
         parameters,
-        meaning=task.meaning,
-        letters=task.letters,
         smoothed_rows=task.smoothed,
         start=task.start if is_free else None,
-        term_factors=task.term_factors,
         place=task.place,
         fit_spherical=task.fit_spherical,
     ).run()
@@ -140,21 +137,18 @@ class DocumentWork:
     letters count only where rows are smoothed.
     """
 
-    rows: Any
-    counts: CsrArray | None
+    vectors: DocumentVectors
     parameters: DocumentParameters
     _: KW_ONLY
-    meaning: Meaning | None = None
-    letters: Letters | None = None
     smoothed_rows: SmoothedRows | None = None  # those of `smooth`, where they were made already
     # clusters 0..n_clusters-1, -1 for a document of none: at their means spherical k-means begins, once
     start: Labels | None = None
-    term_factors: Floats | None = None  # that rows and counts hold already, see `DocumentVectors.weighed_down`
     place: Any = None  # the `Place` where all these lie and are worked on; in memory by default
     fit_spherical: FitSpherical | None = None  # what does there as `spherical_k_means`, the default, does
 
     def __post_init__(self) -> None:
-        self.letters = self.letters if self.meaning is None else None  # which gain nothing beside a meaning
+        self.rows, self.counts, self.meaning = self.vectors.documents.unit, self.vectors.counts, self.vectors.meaning
+        self.letters = self.vectors.letters if self.meaning is None else None  # which gain nothing beside a meaning
         self.place = self.place or Place(self.parameters.n_threads)
         self.is_sparse = sparse.issparse(self.rows)
         self.rng = as_generator(self.parameters.random_state)
@@ -251,7 +245,8 @@ class DocumentWork:
             spaces = [self._reduced(self.rows, parameters.n_components)]
         else:
             k, how, half = parameters.n_clusters, Weighting(term="l"), -(-parameters.n_components // 2)
-            weighed = shared_term_rows(self.counts, k, weighting=how, place=self.place, term_factors=self.term_factors)
+            factors = self.vectors.term_factors
+            weighed = shared_term_rows(self.counts, k, weighting=how, place=self.place, term_factors=factors)
             logarithms = weighed.rows
             graph = self._joined(self._graph(logarithms))
             spaces = [self._reduced(rows, half) for rows in (logarithms, self.rows)]
