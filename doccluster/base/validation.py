@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, DType, Floats, Matrix, MatrixLike, is_sparse
+from doccluster.base.arrays import AnyArray, Array, DType, Floats, Matrix, MatrixLike, is_sparse
 from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.base.sparse_structure import checked_csr, masked, with_values, wrong_dimensions
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
@@ -60,15 +60,12 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
     """
     if np.ma.is_masked(matrix):
         raise masked(name)
-    is_canonical = True
     if hasattr(type(matrix), "iloc") and hasattr(getattr(matrix, "sparse", None), "to_coo"):
         # one whose columns are all sparse, with gaps that are zeros
         frame: Any = matrix
         matrix = frame.sparse.to_coo() if all(kind.fill_value == 0 for kind in frame.dtypes) else frame
-    if sparse.issparse(matrix):
-        result, is_canonical = checked_csr(matrix, name=name)
-    else:
-        result = _dense(matrix, name)
+    is_csr = sparse.issparse(matrix)
+    result, is_canonical = checked_csr(matrix, name=name) if is_csr else (_dense(matrix, name), True)
     result = _as_float(result, name)
     n_rows, n_columns = result.shape
     if n_rows == 0 or n_columns == 0:
@@ -76,11 +73,11 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
             f"Found array with {n_rows} sample(s) and {n_columns} feature(s) (shape=({n_rows}, {n_columns})) while a "
             f"minimum of 1 is required in {name}."
         )
-    _check_finite(result, name)
+    _check_finite(result.data if is_csr else result, name)
     if not is_canonical:
         result = result.copy()
         result.sum_duplicates()
-        _check_finite(result, name)  # two large values may add up to infinity
+        _check_finite(result.data, name)  # two large values may add up to infinity
     return result
 
 
@@ -96,8 +93,7 @@ def _dense(matrix: Matrix, name: str) -> Array:
     return result
 
 
-def _check_finite(matrix: Matrix, name: str) -> None:
-    values = matrix.data if is_sparse(matrix) else matrix
+def _check_finite(values: AnyArray, name: str) -> None:
     pieces = np.array_split(values, -(-values.size // BLOCK_ENTRIES) or 1)
     if not all(np.isfinite(piece).all() for piece in pieces):
         raise InputError("contains NaN or infinity", argument=name, remedy="remove or replace those values")

@@ -30,7 +30,7 @@ from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import checked_progress
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.base.validation import as_generator
+from doccluster.base.validation import as_generator, check_n_clusters
 from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, choose_refills
 from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters, best_fit
@@ -302,7 +302,8 @@ def cluster_blocks(
         On Ctrl-C, with the best so far.
     """
     rows = BlockRows(place, blocks)
-    parameters.check(rows.n_documents)
+    check_n_clusters(parameters.n_clusters, rows.n_documents)
+    parameters.check()
     if parameters.refine:
         raise InputError(
             "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"

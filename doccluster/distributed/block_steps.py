@@ -304,7 +304,7 @@ def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[Array, 
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
     labels = block_labels(block, version)
     cosines = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
-    return cosines, labels, unit_documents(block.documents)[0].digests, has_terms(block)
+    return cosines, labels, unit_documents(block.documents).digests, has_terms(block)
 
 
 def block_labels(block: MatrixBlock, version: TableVersion) -> Labels:
@@ -320,7 +320,7 @@ def labels_path(block: MatrixBlock, version: TableVersion) -> Path:
 @lru_cache(maxsize=4096)
 def has_terms(block: MatrixBlock) -> Flags:
     """Return whether each document of a block has a term."""
-    return unit_documents(block.documents)[0].is_usable
+    return unit_documents(block.documents).is_usable
 
 
 def kept_bytes(block: MatrixBlock) -> int:
@@ -351,7 +351,7 @@ class _KeptBlocks:
         with self._lock:
             kept = self._blocks.pop(key, None)  # taken out while it is worked on
         stays = kept is not None or self._has_room(size, keep_bytes)
-        nearest = kept.nearest if kept else NearestCentroids(unit_documents(block.documents)[0], centroids.places)
+        nearest = kept.nearest if kept else NearestCentroids(unit_documents(block.documents), centroids.places)
         follows = kept is not None and kept.number == version.number - 1
         nearest.search(centroids, version.movements if follows else None)
         if stays:

@@ -49,7 +49,7 @@ def gather_bandwidth(documents: UnitDocuments, places: TermPlaces, width: int, n
     def one(block: slice) -> float:
         return float(_touch_rows(columns[starts[block.start] : starts[block.stop]], table))
 
-    return _best(one, documents.blocks(), n_threads, columns.size * (width + 4))
+    return _best(one, documents.blocks, n_threads, columns.size * (width + 4))
 
 
 def _best(function, blocks, n_threads: int, n_bytes: int) -> float:

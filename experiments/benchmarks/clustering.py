@@ -23,6 +23,7 @@ import numpy as np
 
 from doccluster.base.blocks import available_threads
 from doccluster.clustering import SphericalKMeans
+from doccluster.geometry import as_documents
 from experiments.benchmarks.harness import Session, row, start_clock
 from experiments.benchmarks.matrices import REAL, cosine_objective, load_matrix, matrix_path, random_rows, real_names
 from experiments.benchmarks.scaling_figure import ITERATIONS
@@ -147,7 +148,7 @@ def dense_rows(session: Session) -> None:
     centres = rng.normal(size=(6, 200))
     rows = rng.normal(size=(3075, 200)) + 0.1 * centres[rng.integers(6, size=3075)]
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    documents, _ = unit_documents(rows)
+    documents = unit_documents(as_documents(rows))
     steps = LloydSteps(documents, documents.matrix[:6])
     steps.assign()
     means = np.ascontiguousarray(rows[:6].T)
@@ -178,7 +179,7 @@ def seconds_to(name: str, n_clusters: int, target: float) -> float:
             raise Reached
 
     started = time.perf_counter()
-    documents, _ = unit_documents(matrix, n_threads=available_threads())
+    documents = unit_documents(as_documents(matrix), n_threads=available_threads())
     try:
         steps = LloydSteps(documents, start)
         run_start(steps, Limits(tol=FULL), observe=watch)
@@ -318,7 +319,7 @@ def seeds(session: Session, name: str, n_clusters: int) -> None:
     trials = default_trials(n_clusters)
 
     def ours() -> object:
-        documents, _ = unit_documents(matrix, n_threads=available_threads())
+        documents = unit_documents(as_documents(matrix), n_threads=available_threads())
         return kmeans_plus_plus(documents, n_clusters, np.random.default_rng(0))
 
     session.compare(
@@ -447,7 +448,7 @@ def machine_limit(session: Session) -> None:
     session.record("machine", "stream_bytes_per_second", stream_bandwidth(threads))
     for name in ("made-20k",) if session.quick else ("debian", "made-100k"):
         for k in (100, 500):
-            documents, _ = unit_documents(load_matrix(name), n_threads=threads)
+            documents = unit_documents(as_documents(load_matrix(name)), n_threads=threads)
             start = LloydSteps(documents, documents.matrix[random_rows(name, k)])
             start.assign()
             start.update()

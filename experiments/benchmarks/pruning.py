@@ -10,6 +10,7 @@ import statistics
 import time
 
 from doccluster.clustering.k_means.sweep import MAX_GROUPS
+from doccluster.geometry import as_documents
 from experiments.benchmarks.clustering import FULL, data, load_kernels
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
@@ -27,7 +28,7 @@ def fit_seconds(name: str, n_clusters: int, n_groups: int) -> float:
     from doccluster.clustering.k_means.lloyd_steps import LloydSteps
     from doccluster.clustering.k_means.unit_documents import unit_documents
 
-    documents, _ = unit_documents(load_matrix(name))
+    documents = unit_documents(as_documents(load_matrix(name)))
     means = documents.matrix[random_rows(name, n_clusters)]
     started = time.process_time()
     run_start(LloydSteps(documents, means, n_groups=n_groups), Limits(tol=FULL))

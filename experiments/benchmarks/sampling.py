@@ -76,7 +76,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     rule: dict[str, Any] = {"concentration_rule": concentration, "largest": 1e7}
     before = maximize(expect_labels(documents, truth, 50), before=None, **rule)
 
-    plain, _ = unit_documents(vectors.matrix, n_threads=available_threads())
+    plain = unit_documents(vectors.documents, n_threads=available_threads())
     places = TermPlaces.of(plain.frequencies, 50)
     nearest, centroids = NearestCentroids(plain, places), SparseMeans(sparse.csr_array(before.means.T), places)
 

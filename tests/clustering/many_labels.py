@@ -16,6 +16,7 @@ from scipy import sparse
 from doccluster.clustering.k_means import unit_documents
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.geometry import as_documents
 from tests.clustering.naive import naive_lloyd
 from tests.clustering.test_exact_labels import DATA
 
@@ -46,7 +47,7 @@ def compare_a_fit(rng, data):
         patch.object(unit_documents, "SERIAL_WORK", 0),
         patch.object(unit_documents, "BLOCK_ROWS", int(rng.integers(5, n + 1))),
     ):
-        documents, _ = unit_documents.unit_documents(matrix, weights=weights, n_threads=n_threads)
+        documents = unit_documents.unit_documents(as_documents(matrix), weights=weights, n_threads=n_threads)
         steps = LloydSteps(documents, start, **limits)
         run_start(steps, Limits(MAX_ITERATIONS, 0.0), observe=lambda *_: labels.append(steps.labels.copy()))
     expected = naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=MAX_ITERATIONS)

@@ -13,6 +13,7 @@ from doccluster.clustering.k_means.lloyd_steps import LloydSteps, RunningSums
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.geometry import as_documents
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
 WAYS = {
@@ -97,7 +98,7 @@ def naive_run(matrix, start, weights):
 
 def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=None, **limits):
     """Run both to the end and compare every iteration."""
-    documents, _ = unit_documents.unit_documents(matrix, n_threads=n_threads, weights=weights)
+    documents = unit_documents.unit_documents(as_documents(matrix), n_threads=n_threads, weights=weights)
     start = sparse.csr_array(matrix[start_rows])
     seen = []
     options = WAYS[algorithm] | ({"n_head": matrix.shape[1] // 3} if algorithm == "lists" else {}) | limits
@@ -184,10 +185,10 @@ def test_a_cluster_that_shrinks_to_one_document_keeps_an_exact_length():
     """The square of a length follows by additions, which a long sum leaves too coarse for a short one."""
     matrix, weights = topics(n=400), np.full(400, 100.0)
     weights[7] = 1
-    documents, _ = unit_documents.unit_documents(matrix, weights=weights)
+    documents = unit_documents.unit_documents(as_documents(matrix), weights=weights)
     assert documents.has_exact_sums
     places = TermPlaces.of(documents.frequencies, 2)
-    sums = RunningSums(documents, places, documents.sweep_rows(places))
+    sums = RunningSums(documents, places, sweep.sweep_rows(documents, places))
     everywhere, one = np.zeros(400, np.int32), np.ones(400, np.int32)
     one[7] = 0
     for labels in (everywhere, one) * 200:
@@ -245,7 +246,7 @@ def assert_bounds(nearest, exact):
 
 def check_bounds(matrix, k, *, n_head=None):
     """Run every iteration and compare bounds, labels and means with the truth; count the iterations."""
-    documents, _ = unit_documents.unit_documents(matrix)
+    documents = unit_documents.unit_documents(as_documents(matrix))
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
     steps, labels, checked = LloydSteps(documents, sparse.csr_array(matrix[rows]), n_head=n_head), None, 0
     for _ in range(25):
@@ -280,7 +281,7 @@ def test_bounds_hold_on_real_matrices(real_corpora, name, k):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_means_asked_for_after_an_interruption_are_those_of_the_labels(algorithm):
-    documents, _ = unit_documents.unit_documents(topics())
+    documents = unit_documents.unit_documents(as_documents(topics()))
     steps = LloydSteps(documents, documents.matrix[:9], **WAYS[algorithm])
     steps.assign()
     steps.update()
@@ -297,7 +298,7 @@ def swept_rows(matrix, k, monkeypatch, **limits):
     """Return how many rows a start swept, and how many it has in all its iterations."""
     swept, sweep_rows = [], sweep.sweep
     monkeypatch.setattr(sweep, "sweep", lambda *given: swept.append(given[2].size) or sweep_rows(*given))
-    documents, _ = unit_documents.unit_documents(matrix)
+    documents = unit_documents.unit_documents(as_documents(matrix))
     found = run_start(LloydSteps(documents, matrix[:k], **limits), Limits(tol=0.0))
     monkeypatch.setattr(sweep, "sweep", sweep_rows)
     return sum(swept), matrix.shape[0] * (found.n_iter + 1)
@@ -345,7 +346,7 @@ def next_means(rng, means, matrix):
 def test_any_sequence_of_means_is_followed_exactly(data, seed, n_head):
     rng = np.random.default_rng(seed)
     matrix = DATA[data]()
-    documents, _ = unit_documents.unit_documents(matrix)
+    documents = unit_documents.unit_documents(as_documents(matrix))
     k, movements = int(rng.integers(2, 45)), None
     places = TermPlaces.of(documents.frequencies, k, n_head)
     nearest, means = NearestCentroids(documents, places), some_means(rng, matrix, k)

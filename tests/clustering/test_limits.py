@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.clustering.k_means import unit_documents
+from doccluster.clustering.k_means import sweep, unit_documents
 from doccluster.clustering.k_means.memory_plan import FitSize, plan_memory
 from doccluster.errors import MemoryLimitError
 from tests.clustering.test_exact_labels import DATA, compare
@@ -15,17 +15,17 @@ from tests.clustering.test_exact_labels import DATA, compare
 def passed(monkeypatch):
     """What passes the code behind the limits: rare terms with lists, blocks, and threads at most."""
     counts = {"rare": 0, "blocks": 0, "threads": 0}
-    sweep_rows, share_blocks = unit_documents.UnitDocuments.sweep_rows, unit_documents.share_blocks
+    sweep_rows, share_blocks = sweep.sweep_rows, unit_documents.share_blocks
 
-    def noted(self, places):
+    def noted(documents, places):
         counts["rare"] = max(counts["rare"], places.n_rare)
-        return sweep_rows(self, places)
+        return sweep_rows(documents, places)
 
     def shared(function, items, *, n_threads, pool):
         counts["blocks"], counts["threads"] = max(counts["blocks"], len(items)), max(counts["threads"], n_threads)
         return share_blocks(function, items, n_threads=n_threads, pool=pool)
 
-    monkeypatch.setattr(unit_documents.UnitDocuments, "sweep_rows", noted)
+    monkeypatch.setattr(sweep, "sweep_rows", noted)
     monkeypatch.setattr(unit_documents, "share_blocks", shared)
     return counts
 

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import unit_documents
+from doccluster.geometry import as_documents
 
 
 def documents_of(*, signed, seed=0, weights=None):
@@ -18,7 +19,7 @@ def documents_of(*, signed, seed=0, weights=None):
     if signed:
         rows.data *= rng.choice([-1.0, 1.0], rows.data.size)
     rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
-    return unit_documents(rows.astype(np.float32), weights=weights)[0]
+    return unit_documents(as_documents(rows.astype(np.float32)), weights=weights)
 
 
 def table_of(documents):
@@ -68,10 +69,10 @@ def test_followed_means_are_those_of_the_members(kind, share, n_head):
 def test_sums_are_followed_only_where_they_are_exact():
     even = sparse.csr_array(np.full((4, 4), 0.5, np.float32))
     uneven = np.tile(np.array([1e-12, 1, 0, 0], np.float32), (4, 1))
-    assert unit_documents(even)[0].has_exact_sums
-    assert not unit_documents(sparse.csr_array(uneven))[0].has_exact_sums
-    assert unit_documents(even, weights=np.array([1.0, 1.0, 3.0, 0.5]))[0].has_exact_sums
-    assert not unit_documents(even, weights=np.array([1.0, 1.0, 1.0, 0.3]))[0].has_exact_sums
+    assert unit_documents(as_documents(even)).has_exact_sums
+    assert not unit_documents(as_documents(sparse.csr_array(uneven))).has_exact_sums
+    assert unit_documents(as_documents(even), weights=np.array([1.0, 1.0, 3.0, 0.5])).has_exact_sums
+    assert not unit_documents(as_documents(even), weights=np.array([1.0, 1.0, 1.0, 0.3])).has_exact_sums
 
 
 @pytest.mark.parametrize("n_head", [None, 10])

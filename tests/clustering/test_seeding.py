@@ -15,6 +15,7 @@ from doccluster.clustering.k_means.seeds import (
     seeding_index,
 )
 from doccluster.clustering.k_means.unit_documents import unit_documents
+from doccluster.geometry import as_documents
 
 
 @pytest.fixture
@@ -45,11 +46,11 @@ def naive_seeds(rows, weights, k, generator):
 
 def test_seeds_do_not_depend_on_the_order_of_the_columns(rows):
     matrix = sparse.csr_array(rows)
-    given, scaled = unit_documents(matrix)
-    assert not scaled
+    given = unit_documents(as_documents(matrix))
     assert np.shares_memory(given.matrix.data, matrix.data)
     turned = sparse.csr_array(rows[:, ::-1])
-    for documents in (unit_documents(turned)[0], unit_documents(rows)[0], unit_documents(matrix * 3.0)[0]):
+    for same in (turned, rows, matrix * 3.0):
+        documents = unit_documents(as_documents(same))
         found = kmeans_plus_plus(documents, 12, np.random.default_rng(4))
         assert np.array_equal(found, kmeans_plus_plus(given, 12, np.random.default_rng(4)))
 
@@ -59,13 +60,13 @@ def test_seeds_do_not_depend_on_the_order_of_the_columns(rows):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
     weights = np.random.default_rng(1).uniform(0.5, 2, size=300)
-    documents, _ = unit_documents(sparse.csr_array(rows), weights=weights, n_threads=n_threads)
+    documents = unit_documents(as_documents(sparse.csr_array(rows)), weights=weights, n_threads=n_threads)
     found = kmeans_plus_plus(documents, 20, np.random.default_rng(seed))
     assert list(found) == naive_seeds(rows, weights, 20, np.random.default_rng(seed))
 
 
 def test_the_lists_of_the_index_are_the_transpose(rows):
-    documents, _ = unit_documents(sparse.csr_array(rows))
+    documents = unit_documents(as_documents(sparse.csr_array(rows)))
     lists = seeding_index(documents)
     transposed = sparse.csr_array(rows).T.tocsr()
     assert np.array_equal(lists.indptr, transposed.indptr)
@@ -74,7 +75,7 @@ def test_the_lists_of_the_index_are_the_transpose(rows):
 
 
 def test_copies_of_a_seed_are_never_drawn(rows):
-    documents, _ = unit_documents(sparse.csr_array(np.repeat(rows[:10], 30, axis=0)))
+    documents = unit_documents(as_documents(sparse.csr_array(np.repeat(rows[:10], 30, axis=0))))
     found = kmeans_plus_plus(documents, 25, np.random.default_rng(0))
     assert sorted(found // 30) == list(range(10))
 
@@ -83,7 +84,7 @@ def test_rows_without_terms_or_weight_are_never_seeds(rows):
     rows[:150] = 0
     weights = np.ones(300)
     weights[200:] = 0
-    documents, _ = unit_documents(sparse.csr_array(rows), weights=weights)
+    documents = unit_documents(as_documents(sparse.csr_array(rows)), weights=weights)
     found = kmeans_plus_plus(documents, 40, np.random.default_rng(0))
     assert found.min() >= 150
     assert found.max() < 200
@@ -98,7 +99,7 @@ def test_isolated_documents_rarely_become_seeds():
     alone = np.eye(200)
     rows = np.block([[topical, np.zeros((400, 200))], [np.zeros((200, 100)), alone]])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    documents, _ = unit_documents(sparse.csr_array(rows.astype(np.float32)))
+    documents = unit_documents(as_documents(sparse.csr_array(rows.astype(np.float32))))
     seeds = np.concatenate([kmeans_plus_plus(documents, 10, np.random.default_rng(s)) for s in range(20)])
     assert np.mean(seeds >= 400) < 0.1
 
@@ -140,7 +141,7 @@ def test_seeds_of_rows_without_zeros_are_those_of_the_definition(n_threads):
     rng = np.random.default_rng(6)
     rows = rng.uniform(0.1, 1, size=(500, 12)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    documents, _ = unit_documents(rows, n_threads=n_threads)
+    documents = unit_documents(as_documents(rows), n_threads=n_threads)
     found = kmeans_plus_plus(documents, 20, np.random.default_rng(8))
     assert list(found) == naive_seeds(rows, np.ones(500), 20, np.random.default_rng(8))
     lists = Csr.of(sparse.csr_array(documents.matrix.T.tocsr()))
@@ -154,6 +155,6 @@ def test_many_documents_give_the_seeds_of_the_definition(weighted):
     counts[counts.sum(axis=1) == 0, 0] = 1
     rows = (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
     weights = rng.uniform(0.5, 2, size=20_000) if weighted else np.ones(20_000)
-    documents, _ = unit_documents(sparse.csr_array(rows), weights=weights)
+    documents = unit_documents(as_documents(sparse.csr_array(rows)), weights=weights)
     found = kmeans_plus_plus(documents, 12, np.random.default_rng(2))
     assert list(found) == naive_seeds(rows, weights, 12, np.random.default_rng(2))

@@ -211,7 +211,7 @@ def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
     block = write_block(tmp_path / "block", rows, first=0)
     version = TableVersion(str(tmp_path), 0, np.full(5, np.inf), np.full(5, n // 5))
     places = TermPlaces.of(version.frequencies, 5)
-    nearest = NearestCentroids(unit_documents(block.documents)[0], places)
+    nearest = NearestCentroids(unit_documents(block.documents), places)
     nearest.search(SparseMeans(sparse.csr_array(np.eye(5, dtype=np.float32)), places))
     assert np.array_equal(nearest.labels, np.arange(n) % 5)
     held = sum(array.nbytes for array in (*nearest.rows, *nearest.bounds[:3], nearest.documents.weights))

@@ -239,4 +239,4 @@ def _checked(
             f"X has {checked.n_terms} features, but the centroids have {means.shape[1]}",
             remedy="use the vectorizer that the centroids were made with",
         )
-    return unit_documents(checked, n_threads=resolve_threads(n_threads))[0], means
+    return unit_documents(checked, n_threads=resolve_threads(n_threads)), means

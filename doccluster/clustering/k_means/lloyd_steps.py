@@ -33,11 +33,12 @@ from doccluster.clustering.k_means.sweep import (
     MAX_GROUPS,
     U64,
     NearestCentroids,
+    SweepRows,
     SweepTable,
     own_cosines,
 )
 from doccluster.clustering.k_means.term_places import DOWN, UP, TermPlaces, cells_of, write_cell
-from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
 ROUNDOFF = 2.0**-53  # of float64
 IMPRECISE = 1e-9  # the share of a squared length that rounding may make before it is measured again

@@ -88,12 +88,12 @@ def draw_starts(
     for _ in range(n_starts):
         if not isinstance(init, str):
             yield given_means(init, n_clusters, source.n_terms, matrix, generator)
-        elif init == "random":
-            yield source.take(np.sort(generator.permutation(source.usable)[:n_clusters])).matrix
-        elif init == "subsample":
-            yield _sample_means(source, n_clusters, generator)
-        else:
+        elif init == "k-means++":
             yield _seeds(source, n_clusters, generator, seed_documents, index=index, progress=progress)
+        elif init == "random":
+            yield _drawn(source, n_clusters, generator).matrix
+        else:
+            yield _sample_means(source, n_clusters, generator)
 
 
 def check_init(init: Init) -> None:
@@ -140,20 +140,22 @@ def _seeds(
     if seed_documents >= source.n_documents:
         documents = source.whole()
     else:
-        sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
-        documents = source.take(np.sort(sample))
+        documents = _drawn(source, max(seed_documents, n_clusters), generator)
     trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
     rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
-    return documents.take(rows).matrix
+    return documents.matrix[rows]
+
+
+def _drawn(source: SeedSource, n_documents: int, generator: np.random.Generator) -> UnitDocuments:
+    """Return random documents with a direction and a weight, no more than asked for, in their order."""
+    return source.take(np.sort(generator.permutation(source.usable)[:n_documents]))
 
 
 def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
     """Return the means that clustering a random sample ends at, itself begun by k-means++."""
-    usable = source.usable
-    share = min(usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
-    size = min(usable.size, max(share, SAMPLE_PER_CLUSTER * n_clusters))
-    sample = source.take(np.sort(generator.permutation(usable)[:size]))
-    seeds = sample.take(kmeans_plus_plus(sample, n_clusters, generator)).matrix
+    share = min(source.usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
+    sample = _drawn(source, max(share, SAMPLE_PER_CLUSTER * n_clusters), generator)
+    seeds = sample.matrix[kmeans_plus_plus(sample, n_clusters, generator)]
     return run_start(LloydSteps(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
 
 

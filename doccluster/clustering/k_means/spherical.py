@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import CsrArray, Floats, Integers, MatrixLike
+from doccluster.base.arrays import CsrArray, Integers, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
@@ -24,14 +24,13 @@ from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snaps
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
-from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents
+from doccluster.clustering.k_means.unit_documents import UnitDocuments, check_weights, unit_documents
 from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import NothingUsable
 from doccluster.geometry.criterion_moves import refine_by_moves
 from doccluster.geometry.documents import Documents, as_documents
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
-LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
 MAX_ROUNDS = 20  # of moves and batch steps in turn
 NORMALISED = "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length)."
 
@@ -76,9 +75,8 @@ class SphericalParameters(SeededParameters):
     )
     verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 
-    def check(self, n_documents: int) -> None:
-        """Raise InputError if a parameter does not fit the number of documents."""
-        check_n_clusters(self.n_clusters, n_documents)
+    def check(self) -> None:
+        """Raise InputError if a parameter cannot be used."""
         check_init(self.init)
         check_parameters(self)
         if self._draws_seeds and self.n_init != "auto":
@@ -101,7 +99,6 @@ class SphericalParameters(SeededParameters):
         Raises MemoryLimitError if the smallest plan does not fit; the message names the smallest `max_memory` that
         would do.
         """
-        self.check(n_documents)
         size = FitSize(
             np.sort(frequencies)[::-1],
             n_documents=n_documents,
@@ -135,6 +132,12 @@ class FitInterrupted(KeyboardInterrupt):
         super().__init__("the fit was interrupted")
         self.so_far = so_far
 
+    def best_start(self) -> SphericalFit:
+        """Return the best start until then, marked as interrupted; raise this again where there is none."""
+        if self.so_far is None:
+            raise self
+        return replace(self.so_far, interrupted=True)
+
 
 FitSpherical = Callable[[Documents, SphericalParameters], SphericalFit]
 
@@ -153,11 +156,11 @@ def spherical_k_means(
     (2.789, np.True_)
     """
     checked = as_documents(rows)
-    matrix = checked.matrix
-    parameters.check(matrix.shape[0])
-    weights = check_weights(sample_weight, matrix.shape[0])
-    documents, is_scaled = unit_documents(checked, weights=weights, n_threads=resolve_threads(parameters.n_threads))
-    plan = parameters.plan_for(documents.frequencies, matrix.shape[0])
+    check_n_clusters(parameters.n_clusters, checked.n_documents)
+    parameters.check()
+    weights = check_weights(sample_weight, checked.n_documents)
+    documents = unit_documents(checked, weights=weights, n_threads=resolve_threads(parameters.n_threads))
+    plan = parameters.plan_for(documents.frequencies, documents.n_documents)
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
     if plan.n_threads < documents.n_threads:
@@ -172,7 +175,7 @@ def spherical_k_means(
         parameters.init,
         parameters.n_starts,
         as_generator(parameters.random_state),
-        matrix=matrix,
+        matrix=checked.matrix,
         seed_documents=plan.seed_documents,
         progress=progress,
     )
@@ -181,7 +184,7 @@ def spherical_k_means(
     refine = partial(refine_start, documents, limits=limits, begin=begin, progress=progress)
     starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
     weight = float(np.sum(documents.weights[documents.is_usable]))
-    notes = [NORMALISED] if is_scaled else []
+    notes = [] if checked.has_unit_rows else [NORMALISED]
     how: dict[str, Any] = {"refine": refine if parameters.refine else None, "progress": progress}
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
     with nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas"):
@@ -230,7 +233,7 @@ def best_fit(
     `weight` is that of the documents that have terms. Centroids are unit, so inertia is that less the objective.
     """
 
-    def finish(start: Snapshot, *, interrupted: bool = False) -> SphericalFit:
+    def finish(start: Snapshot) -> SphericalFit:
         n_filled = start.means.shape[0]
         fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; the result has {n_filled}."
         return SphericalFit(
@@ -238,7 +241,6 @@ def best_fit(
             centroids=start.means,
             starts=(start.labels, *best.other_labels),
             notes=(*notes, fewer) if n_filled < n_clusters else tuple(notes),
-            interrupted=interrupted,
             objective=start.objective,
             inertia=weight - start.objective,
             n_iter=start.n_iter,
@@ -248,34 +250,7 @@ def best_fit(
         return finish(best.run(starts, **how))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
-        raise FitInterrupted(None if so_far is None else finish(so_far, interrupted=True)) from stopped
-
-
-def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
-    """Return one weight for each document, or raise InputError."""
-    if sample_weight is None:
-        return np.ones(n_documents)
-    try:
-        weights = np.asarray(sample_weight, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"is not numeric ({error})", argument="sample_weight", expected="numbers >= 0") from error
-    if weights.ndim == 0:
-        weights = np.full(n_documents, float(weights))
-    if weights.shape != (n_documents,):
-        raise InputError(
-            f"has shape {weights.shape}",
-            argument="sample_weight",
-            expected=f"shape ({n_documents},): one for each row of X",
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError("has negative or non-finite values", argument="sample_weight", expected="numbers >= 0")
-    if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
-        raise InputError(
-            "has positive values outside 1e-100..1e100",
-            argument="sample_weight",
-            remedy="divide all weights by the largest",
-        )
-    return weights
+        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
 
 
 def find_spherical(task: ClusteringTask) -> SphericalFit:
@@ -287,7 +262,5 @@ def find_spherical(task: ClusteringTask) -> SphericalFit:
     try:
         fit: SphericalFit = (task.fit_spherical or spherical_k_means)(task.vectors.documents, parameters)
     except FitInterrupted as stopped:
-        if stopped.so_far is None:
-            raise
-        return stopped.so_far
+        fit = stopped.best_start()
     return fit

@@ -14,16 +14,12 @@ from doccluster.base.arrays import Floats, MatrixLike, SingleFloats
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import parse_size
 from doccluster.base.sparse_structure import document_frequencies
+from doccluster.base.validation import check_n_clusters
 from doccluster.clustering.centroid_estimator import MatrixEstimator, check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory_plan import MemoryPlan
-from doccluster.clustering.k_means.spherical import (
-    FitInterrupted,
-    SphericalFit,
-    SphericalParameters,
-    check_weights,
-    spherical_k_means,
-)
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.unit_documents import check_weights
 from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
 from doccluster.geometry import Documents, as_documents
 
@@ -85,13 +81,14 @@ class SphericalKMeans(
         validate_data(self, X, skip_check_array=True)
         self.interrupted_ = False
         try:
-            fit = spherical_k_means(documents, self._parameters(), sample_weight=sample_weight)
+            fit = spherical_k_means(documents, self, sample_weight=sample_weight)
         except FitInterrupted as stopped:
-            if stopped.so_far is not None:
-                self._store(stopped.so_far)
-                self.interrupted_ = True
-            raise
-        self._store(fit)
+            fit = stopped.best_start()
+        self.labels_, self.centroids_ = fit.labels, fit.centroids
+        self.objective_, self.inertia_, self.n_iter_ = fit.objective, fit.inertia, fit.n_iter
+        self._n_features_out, self.interrupted_ = fit.centroids.shape[0], fit.interrupted
+        if fit.interrupted:
+            raise FitInterrupted(fit)
         for note in fit.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
@@ -104,19 +101,10 @@ class SphericalKMeans(
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        matrix = as_documents(X).matrix
-        return self._parameters().plan_for(document_frequencies(matrix), matrix.shape[0])
-
-    def _parameters(self) -> SphericalParameters:
-        return SphericalParameters(**self.get_params(deep=False))
-
-    def _store(self, fit: SphericalFit) -> None:
-        self.labels_ = fit.labels
-        self.centroids_ = fit.centroids
-        self.objective_ = fit.objective
-        self.inertia_ = fit.inertia
-        self.n_iter_ = fit.n_iter
-        self._n_features_out = self.centroids_.shape[0]
+        documents = as_documents(X)
+        check_n_clusters(self.n_clusters, documents.n_documents)
+        self.check()
+        return self.plan_for(document_frequencies(documents.matrix), documents.n_documents)
 
     @property
     def cluster_centers_(self) -> SingleFloats:

@@ -39,6 +39,21 @@ F32, F64, I32, I64, U64 = np.float32, np.float64, np.int32, np.int64, np.uint64
 LOWEST = np.int32(-(2**31))
 
 
+class SweepRows(NamedTuple):
+    """Rows as kernels read them: terms with a line in the table, and rare terms.
+
+    Columns become places in the table, the commonest terms first, so that what is read most lies together. The order of
+    the entries within a row stays that of the columns, which is the order in which exact cosines are added up.
+    """
+
+    starts: npt.NDArray[np.uint64]  # (n_rows + 1,): where each row begins, and where all end
+    terms: npt.NDArray[np.uint32]  # (n_entries + 3,): the line of a term; sweeps read four at a time
+    values: SingleFloats  # (n_entries + 3,), times UP
+    rare_starts: npt.NDArray[np.uint64]  # (n_rows + 1,)
+    rare_terms: npt.NDArray[np.uint32]  # the number among rare terms
+    rare_values: SingleFloats  # times UP
+
+
 class SweepTable(NamedTuple):
     """Clusters by term: a line of cells for each common term, a list of (cluster, value) for each rare one."""
 
@@ -64,6 +79,23 @@ class SweepTable(NamedTuple):
             np.empty(0, F32),
             CELL_ROUNDOFF if is_short else F32(0),
         )
+
+
+def sweep_rows(documents: UnitDocuments, places: TermPlaces) -> SweepRows:
+    """Return the rows as sweeps of a table with these places read them."""
+    starts, columns, data = documents.rows
+    rare_starts, rare_terms, rare_values = np.zeros_like(starts), np.empty(0, np.uint32), np.empty(0, np.float32)
+    numbers = places.number
+    if places.n_rare:
+        is_rare = numbers[columns] >= places.n_head
+        rare_starts = np.concatenate([[0], np.cumsum(is_rare)])[starts]
+        rare_terms, rare_values = numbers[columns[is_rare]] - np.uint32(places.n_head), data[is_rare] * UP
+        starts, columns, data = starts - rare_starts, columns[~is_rare], data[~is_rare]
+    # sweeps read terms four at a time, also beyond the last
+    terms, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
+    np.take(numbers, columns, out=terms[: data.size], mode="clip")  # other modes take a buffer
+    np.multiply(data, UP, out=values[: data.size])
+    return SweepRows(starts.view(np.uint64), terms, values, rare_starts.view(np.uint64), rare_terms, rare_values)
 
 
 class Bounds(NamedTuple):
@@ -234,7 +266,7 @@ class NearestCentroids:
     def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MAX_GROUPS) -> None:
         n, self._skips = documents.n_documents, n_groups > 0
         n_groups = groups_of(places.n_lanes, n_groups)
-        self.documents, self.places, self.rows = documents, places, documents.sweep_rows(places)
+        self.documents, self.places, self.rows = documents, places, sweep_rows(documents, places)
         self.labels: npt.NDArray[np.int32] = np.zeros(n, I32)
         self.bounds = Bounds(self.labels, np.full(n, NOWHERE), np.full((min(n_groups, places.n_clusters), n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
@@ -245,7 +277,7 @@ class NearestCentroids:
             self._swept = self.rows._replace(starts=np.zeros_like(self.rows.starts))
             additions += documents.n_terms
         self._blocks, (_, lower, upper) = [], self.bounds
-        for block in documents.blocks():
+        for block in documents.blocks:
             bounds = Bounds(self.labels[block], lower[block], upper[:, block])  # not copied
             scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
             room = min((block.stop - block.start) * places.n_clusters, MAX_CANDIDATES) + places.n_lanes
@@ -312,7 +344,7 @@ def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDAr
         rows = np.arange(block.start, block.stop)
         return centroids.cosines(documents, rows, labels[block].astype(I64), is_exact=True)
 
-    return np.concatenate(documents.share(cosines, documents.blocks(), multiplications=10.0 * documents.n_entries))
+    return np.concatenate(documents.share(cosines, documents.blocks, multiplications=10.0 * documents.n_entries))
 
 
 def groups_of(n_lanes: int, largest: int = MAX_GROUPS) -> int:

@@ -1,9 +1,4 @@
-"""Documents as spherical k-means reads them: unit float32 rows, and these rows laid out for the sweeps of a fit.
-
-`UnitDocuments` are shared by all starts. `sweep_rows` copies their rows for a table of centroids of one width: the
-columns become places in the table, the commonest terms first, so that what is read most lies together. The order of the
-entries within a row stays that of the columns, which is the order in which exact cosines are added up.
-"""
+"""Documents as spherical k-means reads them: unit float32 rows and their weights, which all starts share."""
 
 from __future__ import annotations
 
@@ -11,17 +6,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Flags, Floats, Integers, Matrix, SingleFloats
+from doccluster.base.arrays import Flags, Floats, Integers, SingleFloats
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.sparse_structure import Csr
-from doccluster.clustering.k_means.term_places import UP, TermPlaces
-from doccluster.geometry.documents import Documents, TermMatrix, as_documents
+from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.errors import InputError
+from doccluster.geometry.documents import Documents, TermMatrix
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
 BLOCKS_PER_THREAD, MIN_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
@@ -29,18 +24,8 @@ SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs mo
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread over all bits
 FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
 INTEGERS_OF_FLOAT64 = 2.0**53
+LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
 SLACK = 1.001  # what rounding of a sum of all documents may hide
-
-
-class SweepRows(NamedTuple):
-    """Rows as kernels read them, in the order of the columns: terms with a line in the table, and rare terms."""
-
-    starts: npt.NDArray[np.uint64]  # (n_rows + 1,): where each row begins, and where all end
-    terms: npt.NDArray[np.uint32]  # (n_entries + 3,): the line of a term; sweeps read four at a time
-    values: SingleFloats  # (n_entries + 3,), times UP
-    rare_starts: npt.NDArray[np.uint64]  # (n_rows + 1,)
-    rare_terms: npt.NDArray[np.uint32]  # the number among rare terms
-    rare_values: SingleFloats  # times UP
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,24 +138,9 @@ class UnitDocuments(TermMatrix):
         """Whether a table for these documents has cells of 16 bits, if its own values are not negative either."""
         return self.is_positive and not self.are_multiplied(places)
 
-    def sweep_rows(self, places: TermPlaces) -> SweepRows:
-        """Return the rows as sweeps of a table with these places read them."""
-        starts, columns, data = self.rows
-        rare_starts, rare_terms, rare_values = np.zeros_like(starts), np.empty(0, np.uint32), np.empty(0, np.float32)
-        numbers = places.number
-        if places.n_rare:
-            is_rare = numbers[columns] >= places.n_head
-            rare_starts = np.concatenate([[0], np.cumsum(is_rare)])[starts]
-            rare_terms, rare_values = numbers[columns[is_rare]] - np.uint32(places.n_head), data[is_rare] * UP
-            starts, columns, data = starts - rare_starts, columns[~is_rare], data[~is_rare]
-        # sweeps read terms four at a time, also beyond the last
-        terms, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
-        np.take(numbers, columns, out=terms[: data.size], mode="clip")  # other modes take a buffer
-        np.multiply(data, UP, out=values[: data.size])
-        return SweepRows(starts.view(np.uint64), terms, values, rare_starts.view(np.uint64), rare_terms, rare_values)
-
+    @cached_property
     def blocks(self) -> list[slice]:
-        """Return the blocks of rows that kernels are given; no result depends on them."""
+        """The blocks of rows that kernels are given; no result depends on them."""
         if self.n_threads == 1:
             return row_blocks(self.n_documents, BLOCK_ROWS)
         even = -(-self.n_documents // (BLOCKS_PER_THREAD * self.n_threads))
@@ -189,17 +159,10 @@ class UnitDocuments(TermMatrix):
         return share_blocks(function, items, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
 
 
-def unit_documents(
-    rows: Matrix | Documents, *, weights: Floats | None = None, n_threads: int = 1
-) -> tuple[UnitDocuments, bool]:
-    """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
-
-    Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.
-    """
-    documents = as_documents(rows)
-    scaled = not documents.has_unit_rows
+def unit_documents(documents: Documents, *, weights: Floats | None = None, n_threads: int = 1) -> UnitDocuments:
+    """Return documents ready for the iterations; unit float32 csr rows are not copied."""
     weights = np.ones(documents.n_documents) if weights is None else weights
-    return UnitDocuments(unit_rows_of(documents), weights, n_threads), scaled
+    return UnitDocuments(unit_rows_of(documents), weights, n_threads)
 
 
 def unit_rows_of(documents: Documents) -> sparse.csr_array:
@@ -217,3 +180,30 @@ def unit_rows_of(documents: Documents) -> sparse.csr_array:
     if not documents.has_unit_rows:
         values = values * np.repeat(documents.unit_scale, np.diff(matrix.indptr))
     return sparse.csr_array((values.astype(np.float32, copy=False), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
+    """Return one weight for each document, or raise InputError."""
+    if sample_weight is None:
+        return np.ones(n_documents)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"is not numeric ({error})", argument="sample_weight", expected="numbers >= 0") from error
+    if weights.ndim == 0:
+        weights = np.full(n_documents, float(weights))
+    if weights.shape != (n_documents,):
+        raise InputError(
+            f"has shape {weights.shape}",
+            argument="sample_weight",
+            expected=f"shape ({n_documents},): one for each row of X",
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError("has negative or non-finite values", argument="sample_weight", expected="numbers >= 0")
+    if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
+        raise InputError(
+            "has positive values outside 1e-100..1e100",
+            argument="sample_weight",
+            remedy="divide all weights by the largest",
+        )
+    return weights

@@ -114,11 +114,6 @@ class DocumentParameters(SeededParameters):
         type="str or int",
     )
 
-    def check(self, n_documents: int) -> None:
-        """Raise InputError if a parameter does not fit the number of documents."""
-        check_n_clusters(self.n_clusters, n_documents)
-        check_parameters(self)
-
 
 @dataclass(frozen=True, eq=False)
 class DocumentFit(ClusteringResult):
@@ -169,7 +164,8 @@ class DocumentWork:
         MemoryLimitError if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was
         stopped before there was anything to keep.
         """
-        self.parameters.check(self.rows.shape[0])
+        check_n_clusters(self.parameters.n_clusters, self.vectors.n_documents)
+        check_parameters(self.parameters)
         refused = None if self.parameters.quality == "fast" else self.no_graph()
         if refused:
             self.left_out.append(f"Neighbours were left aside: {refused}.")
@@ -317,10 +313,8 @@ class DocumentWork:
             # rows that were checked at the door, or made here
             fit = (self.fit_spherical or spherical_k_means)(Documents(points), parameters)
         except FitInterrupted as stopped:
-            if stopped.so_far is None:
-                raise
-            fit, self.interrupted = stopped.so_far, True
-        self.n_iter = fit.n_iter
+            fit = stopped.best_start()
+        self.interrupted, self.n_iter = fit.interrupted, fit.n_iter
         return fit
 
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
