@@ -14,35 +14,33 @@ from doccluster.base.parameter_fields import check_parameters
 from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
-from doccluster.geometry import as_documents
+from doccluster.geometry import Documents, as_documents
 from doccluster.geometry.sums import sums_by_label
-
-
-def check_columns(estimator: object, X: MatrixLike) -> None:
-    """Raise InputError when `X`, a checked matrix or the table it was made from, has other columns than were fitted."""
-    try:
-        validate_data(estimator, X, skip_check_array=True, reset=False)
-    except (TypeError, ValueError) as error:
-        sentence = " ".join(str(error).split()).rstrip(".")
-        raise InputError(
-            f"{sentence}", remedy=f"use the vectorizer that {type(estimator).__name__} was fitted with"
-        ) from error
 
 
 class MatrixEstimator(BaseEstimator):
     """Base of estimators that take csr and dense matrices."""
 
+    n_clusters: int
+
     def _matrix_to_fit(self, X: MatrixLike) -> Matrix:
+        """Return a checked matrix that has as many rows as clusters, once the parameters are checked too."""
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True)
+        check_n_clusters(self.n_clusters, matrix.shape[0])
+        check_parameters(self)
         return matrix
 
-    def _new_matrix(self, X: MatrixLike) -> Matrix:
-        """Return a checked matrix with the columns that were fitted."""
+    def _new_documents(self, X: MatrixLike) -> Documents:
+        """Return a checked matrix; raises InputError when it has other columns than were fitted."""
         check_is_fitted(self, "labels_")
-        matrix = check_matrix(X)
-        check_columns(self, X)
-        return matrix
+        documents = as_documents(X)
+        try:
+            validate_data(self, X, skip_check_array=True, reset=False)
+        except (TypeError, ValueError) as error:
+            remedy = f"use the vectorizer that {type(self).__name__} was fitted with"
+            raise InputError(" ".join(str(error).split()).rstrip("."), remedy=remedy) from error
+        return documents
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -53,7 +51,6 @@ class MatrixEstimator(BaseEstimator):
 class CentroidEstimator(ClusterMixin, MatrixEstimator):
     """Base of estimators with `labels_` and `centroids_`: new documents go to the nearest centroid."""
 
-    n_clusters: int
     n_threads: int | None
 
     def fit(self, X: MatrixLike, y: object = None) -> Self:
@@ -74,9 +71,7 @@ class CentroidEstimator(ClusterMixin, MatrixEstimator):
             If rows were normalised, or fewer clusters are returned, since there are too few distinct rows.
         """
         rows = unit_rows(self._matrix_to_fit(X))
-        n_clusters = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_parameters(self)
-        self.labels_, n_found = self._cluster(rows, n_clusters)
+        self.labels_, n_found = self._cluster(rows, int(self.n_clusters))
         self.centroids_ = sum_directions(rows, self.labels_, n_found)
         return self
 
@@ -89,10 +84,7 @@ class CentroidEstimator(ClusterMixin, MatrixEstimator):
 
         For the documents of the fit that need not be their label, which other things than centroids decide.
         """
-        check_is_fitted(self, "centroids_")
-        documents = as_documents(X)
-        check_columns(self, X)
-        return nearest_centroids(documents, self.centroids_, n_threads=self.n_threads).astype(np.int64)
+        return nearest_centroids(self._new_documents(X), self.centroids_, n_threads=self.n_threads).astype(np.int64)
 
 
 def sum_directions(rows: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:

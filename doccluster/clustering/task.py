@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -195,6 +195,7 @@ def learn_threshold(
     return round(float(np.quantile(usual, SHARE_BELOW)), 6) if usual.size else None
 
 
+Parameters = TypeVar("Parameters")
 STARTS = 10  # of an algorithm that makes several, by default
 
 
@@ -232,6 +233,16 @@ class ClusteringTask:
     def rows(self) -> Matrix:
         """The unit rows, csr or dense array of shape (n_documents, n_terms)."""
         return self.vectors.documents.unit
+
+    @property
+    def chosen_options(self) -> dict[str, Any]:
+        """The options that have a value."""
+        return {name: value for name, value in self.options.items() if value is not None}
+
+    def parameters(self, kind: Callable[..., Parameters], **fixed: object) -> Parameters:
+        """Return the parameters of an algorithm as the task sets them."""
+        of_task = {"random_state": self.seed, "n_threads": self.n_threads, "progress": self.progress}
+        return kind(n_clusters=self.n_clusters, **of_task, **fixed, **self.chosen_options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +311,7 @@ def fit_estimator(
         "n_threads": task.n_threads,
         "progress": task.progress,
         "n_init": STARTS,
-        **{name: value for name, value in task.options.items() if value is not None},
+        **task.chosen_options,
     }
     task.progress("cluster", 0)
     try:
@@ -312,13 +323,8 @@ def fit_estimator(
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{type(estimator).__name__} refuses its options: {error}") from error
-    return ClusteringResult(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
-
-
-def labels_of(fitted: BaseEstimator, matrix: Matrix) -> Integers:
-    """Return the labels of the rows that an estimator was fitted to."""
-    labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
-    return np.asarray(labels, dtype=np.int64)
+    labels = np.asarray(estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(matrix), np.int64)
+    return ClusteringResult(labels, rule=None if decide is None else decide(estimator))
 
 
 def nearest_mean(fitted: BaseEstimator) -> LinearRule:

@@ -14,7 +14,7 @@ import tempfile
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from doccluster.base.progress import checked_progress
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import as_generator, check_n_clusters
 from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, choose_refills
-from doccluster.clustering.k_means.seeds import draw_starts
+from doccluster.clustering.k_means.seeds import affordable_seeding, draw_starts
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters, best_fit
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.distributed.block_steps import (
@@ -354,10 +354,8 @@ def cluster_blocks(
 
 def _seed_documents(rows: BlockRows, parameters: SphericalParameters) -> int:
     """Return from how many documents k-means++ draws: those of one process, or as many as memory allows."""
-    # what one process would hold is not held here
-    plan = replace(parameters, max_memory=None).plan_for(rows.frequencies, rows.n_documents)
+    affordable, _ = affordable_seeding(rows.frequencies, rows.n_documents, parameters.n_clusters)
     max_entries = SEED_ENTRIES
     if parameters.max_memory is not None:
         max_entries = min(max_entries, parse_size(parameters.max_memory) // SEED_BYTES)
-    affordable = max(1, int(rows.n_documents * min(1.0, max_entries / max(1, rows.n_entries))))
-    return min(plan.seed_documents, affordable)
+    return min(affordable, max(1, int(rows.n_documents * min(1.0, max_entries / max(1, rows.n_entries)))))

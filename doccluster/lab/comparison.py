@@ -24,7 +24,6 @@ from doccluster.base.validation import check_matrix, check_n_clusters, compact_i
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
 from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError, SchemaError
-from doccluster.geometry import Documents
 from doccluster.geometry.partition import Partition
 from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.lab.comparison_result import NO_SEED, Comparison
@@ -80,7 +79,7 @@ class LabelledCorpus(ShortRepr):
             counts = None if self.counts is None else check_matrix(self.counts, name="counts")
             known = {"counts": counts, "meaning": self.meaning, "letters": self.letters}
             vectors = as_vectors(vectors, **known)
-        return vectors.with_rows(Documents(compact_indices(vectors.documents.unit)))
+        return replace(vectors, matrix=compact_indices(vectors.documents.unit))
 
     @cached_property
     def beside(self) -> Matrix:
@@ -94,10 +93,6 @@ class LabelledCorpus(ShortRepr):
         if vectors.meaning is not None and clusterer.space != "words":
             return vectors.meaning.rows if clusterer.space == "meaning" else self.beside
         return vectors.counts if clusterer.needs_counts and vectors.counts is not None else vectors.matrix
-
-    def first(self, n_documents: int) -> LabelledCorpus:
-        """Return the first documents alone, to be clustered."""
-        return replace(self, matrix=self.vectors.take(np.arange(min(n_documents, self.vectors.n_documents))))
 
 
 @at_the_door
@@ -218,7 +213,8 @@ def _results(
     pieces = {key: piece for key in keys if store and (piece := store.load(key)) is not None}
     for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in pieces}.values():
         # what an algorithm imports and compiles at first is not measured
-        _fit(clusterer, corpus.first(_WARM_UP[0]), min(_WARM_UP[1], corpus.n_clusters), 0)
+        few = replace(corpus, matrix=vectors.take(np.arange(min(_WARM_UP[0], vectors.n_documents))))
+        _fit(clusterer, few, min(_WARM_UP[1], corpus.n_clusters), 0)
 
     def run(number: int) -> dict[str, Any]:
         if keys[number] in pieces:

@@ -145,7 +145,7 @@ class DocumentVectors(TermMatrix):
         if self.meaning is None or space == "both":
             return self
         if space == "words":
-            return _carrying(self.documents, replace(self, meaning=None))
+            return self._changed(meaning=None)
         n_without = int((~self.meaning.rows.any(axis=1)).sum())
         if n_without:
             raise InputError(
@@ -172,17 +172,16 @@ class DocumentVectors(TermMatrix):
         counts = scaled_columns(self.counts, 1 / self.term_factors)
         return with_values(counts, np.rint(counts.data))
 
-    def with_rows(self, documents: Documents) -> DocumentVectors:
-        """Return the same vectors with other rows, which were checked."""
-        return _carrying(documents, replace(self, matrix=documents.matrix))
-
     def with_letters(self, letters: Letters | None) -> DocumentVectors:
         """Return the same vectors with letters beside their words."""
-        return _carrying(self.documents, replace(self, letters=letters))
+        return self._changed(letters=letters)
 
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""
-        return _carrying(self.documents, replace(self, display_terms=display_terms))
+        return self._changed(display_terms=display_terms)
+
+    def _changed(self, **fields: Any) -> DocumentVectors:
+        return _carrying(self.documents, replace(self, **fields))
 
     @property
     def empty_ids(self) -> tuple[str, ...]:
@@ -376,11 +375,11 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     return rows, counts
 
 
-def is_counts(values: Array) -> bool:
-    """Return whether values are counts: whole numbers from 0 up that float64 tells apart."""
+def is_counts(values: Array, largest: int = LARGEST_COUNT) -> bool:
+    """Return whether values are counts: whole numbers from 0 up that float64 tells apart, or to a smaller number."""
     if values.size == 0:
         return True
-    return bool(values.min() >= 0 and values.max() <= LARGEST_COUNT and (values == np.floor(values)).all())
+    return bool(values.min() >= 0 and values.max() <= largest and (values == np.floor(values)).all())
 
 
 def _names(names_or_file: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:

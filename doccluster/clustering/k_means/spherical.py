@@ -255,12 +255,9 @@ def best_fit(
 
 def find_spherical(task: ClusteringTask) -> SphericalFit:
     """Return the best of the starts; on Ctrl-C the best so far, where there is one."""
-    settings = {name: value for name, value in task.options.items() if value is not None}
-    parameters = SphericalParameters(
-        task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
-    )
+    fit_spherical, parameters = task.fit_spherical or spherical_k_means, task.parameters(SphericalParameters)
     try:
-        fit: SphericalFit = (task.fit_spherical or spherical_k_means)(task.vectors.documents, parameters)
+        fit: SphericalFit = fit_spherical(task.vectors.documents, parameters)
     except FitInterrupted as stopped:
         fit = stopped.best_start()
     return fit

@@ -15,13 +15,13 @@ from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import parse_size
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import check_n_clusters
-from doccluster.clustering.centroid_estimator import MatrixEstimator, check_columns
+from doccluster.clustering.centroid_estimator import MatrixEstimator
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory_plan import MemoryPlan
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.unit_documents import check_weights
 from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
-from doccluster.geometry import Documents, as_documents
+from doccluster.geometry import as_documents
 
 
 @described_by(SphericalParameters)
@@ -120,11 +120,11 @@ class SphericalKMeans(
 
     def predict(self, X: MatrixLike) -> npt.NDArray[np.int32]:
         """Return the nearest centroid of each row, lowest index on ties."""
-        return nearest_centroids(self._checked(X), self.centroids_, n_threads=self.n_threads)
+        return nearest_centroids(self._new_documents(X), self.centroids_, n_threads=self.n_threads)
 
     def transform(self, X: MatrixLike) -> Floats:
         """Return 1 - cosine of each row to each centroid, array of shape (n_documents, n_clusters), 0..2."""
-        return 1.0 - centroid_similarities(self._checked(X), self.centroids_, n_threads=self.n_threads)
+        return 1.0 - centroid_similarities(self._new_documents(X), self.centroids_, n_threads=self.n_threads)
 
     def fit_predict(
         self, X: MatrixLike, y: object = None, sample_weight: npt.ArrayLike | None = None
@@ -134,13 +134,7 @@ class SphericalKMeans(
 
     def score(self, X: MatrixLike, y: object = None, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the objective on `X`: the sum of weights times cosine to the nearest centroid."""
-        X = self._checked(X)
-        weights = check_weights(sample_weight, X.shape[0])
-        nearest = centroid_similarities(X, self.centroids_, n_threads=self.n_threads).max(axis=1)
+        documents = self._new_documents(X)
+        weights = check_weights(sample_weight, documents.n_documents)
+        nearest = centroid_similarities(documents, self.centroids_, n_threads=self.n_threads).max(axis=1)
         return float(np.sum(weights * nearest))
-
-    def _checked(self, X: MatrixLike) -> Documents:
-        check_is_fitted(self, "centroids_")
-        documents = as_documents(X)
-        check_columns(self, X)
-        return documents

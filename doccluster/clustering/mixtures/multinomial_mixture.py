@@ -13,9 +13,9 @@ from sklearn.base import ClusterMixin
 
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, MatrixLike
 from doccluster.base.blocks import map_blocks, row_blocks
-from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.progress import checked_progress
-from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
+from doccluster.base.validation import MAX_STARTS, as_generator
 from doccluster.clustering.centroid_estimator import MatrixEstimator
 from doccluster.clustering.mixtures._vmf_steps import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, SettledMixture, settle_labels
@@ -115,13 +115,11 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
             If there are fewer distinct documents than clusters.
         """
         matrix = self._matrix_to_fit(X)
-        k = check_n_clusters(self.n_clusters, matrix.shape[0])
-        check_parameters(self)
         check_mixture_init(self.init, matrix.shape[0], self.n_clusters)
         counts = _non_negative(matrix)
         if not counts.count_nonzero():
             raise NothingUsable("X has no document with a term; there is nothing to fit.")
-        value, best = self._best_start(counts, k)
+        value, best = self._best_start(counts, int(self.n_clusters))
         self.mixture_, self.labels_ = best.parameters, best.labels
         self.weights_ = best.parameters.weights
         self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
@@ -168,17 +166,17 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
 
     def predict(self, X: MatrixLike) -> Integers:
         """Return the most probable cluster of each document, the lowest on ties."""
-        counts = _non_negative(self._new_matrix(X))
+        counts = _non_negative(self._new_documents(X).matrix)
         return self.mixture_.rule.labels(counts, n_threads=self.n_threads)
 
     def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""
-        counts = _non_negative(self._new_matrix(X))
+        counts = _non_negative(self._new_documents(X).matrix)
         return self.mixture_.posteriors(counts)
 
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Return the mean log-likelihood of the documents over that of the collection's distribution, in nats."""
-        counts = _non_negative(self._new_matrix(X))
+        counts = _non_negative(self._new_documents(X).matrix)
         return float(self._of_documents(counts, self.mixture_).mean())
 
     def __sklearn_tags__(self) -> Any:

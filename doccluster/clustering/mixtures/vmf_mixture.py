@@ -18,13 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, MatrixLike, Reals
 from doccluster.base.blocks import resolve_threads
-from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.progress import checked_progress
 from doccluster.base.validation import (
     MAX_STARTS,
     RandomState,
     as_generator,
-    check_n_clusters,
     check_positive_int,
     unit_rows,
 )
@@ -145,14 +144,12 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
             If rows were normalised, a concentration ran to its bound, or a cluster lost all its documents.
         """
         matrix = self._matrix_to_fit(X)
-        n_clusters = check_n_clusters(self.n_clusters, matrix.shape[0])
         if matrix.shape[1] < 2:
             raise InputError(
                 "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
             )
-        check_parameters(self)
         check_mixture_init(self.init, matrix.shape[0], self.n_clusters)
-        rows = unit_rows(matrix)
+        rows, n_clusters = unit_rows(matrix), int(self.n_clusters)
         documents = unit_blocks(rows, n_clusters)
         if all(block.is_empty.all() for block in documents):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
@@ -291,7 +288,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
         return rows.draw(n_threads=self.n_threads), labels
 
     def _documents(self, X: MatrixLike) -> list[UnitRows]:
-        return unit_blocks(unit_rows(self._new_matrix(X), warn=False), self.weights_.size)
+        return unit_blocks(unit_rows(self._new_documents(X).matrix, warn=False), self.weights_.size)
 
     def _expected(self, X: MatrixLike) -> Expectation:
         return expect(self._documents(X), self._parameters, with_sums=False, n_threads=resolve_threads(self.n_threads))

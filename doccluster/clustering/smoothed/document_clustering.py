@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
 
-from doccluster.base.parameter_fields import described_by, parameter, parameters_of
-from doccluster.base.validation import check_matrix, check_n_clusters, in_form_of_content, unit_rows
+from doccluster.base.parameter_fields import described_by, parameter
+from doccluster.base.validation import check_matrix, in_form_of_content, unit_rows
 from doccluster.clustering.centroid_estimator import MatrixEstimator, sum_directions
 from doccluster.clustering.guidance import grow_clusters, guides_of
 from doccluster.clustering.k_means.assign import assign_to_centroids
@@ -113,16 +113,13 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         """
         matrix = self._matrix_to_fit(X)
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
-        check_n_clusters(self.n_clusters, matrix.shape[0])
         if counts is None:
             weighed = WeighedRows(unit_rows(in_form_of_content(matrix), warn=False), None, keeps_single=False)
         else:
             weighed = shared_term_rows(counts, self.n_clusters, n_threads=self.n_threads)
         rows, self._factors = weighed.rows, weighed.factors
-        values = {name: getattr(self, name) for name in parameters_of(DocumentParameters)}
-        parameters = DocumentParameters(**values)
         letters = _checked_letters(letters, rows.shape[0])
-        fit = DocumentWork(as_vectors(Documents(rows), counts=counts, letters=letters), parameters).run()
+        fit = DocumentWork(as_vectors(Documents(rows), counts=counts, letters=letters), self).run()
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
         self.topics_ = np.full(self.n_clusters, -1)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
@@ -150,7 +147,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the cluster of each document: the most probable in the mixture, else that of the nearest centroid."""
-        matrix = self._new_matrix(X)
+        matrix = self._new_documents(X).matrix
         if self.mixture_ is not None and holds_counts(matrix):
             labels: npt.NDArray[np.int64] = self.mixture_.scores(sparse.csr_array(matrix)).argmax(axis=1)
             return labels
@@ -164,7 +161,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         Only a model that was fitted to counts has this method.
         """
         assert self.mixture_ is not None  # else the method is not there
-        return self.mixture_.posteriors(sparse.csr_array(self._new_matrix(X)))
+        return self.mixture_.posteriors(sparse.csr_array(self._new_documents(X).matrix))
 
     def fit_predict(
         self, X: Any, y: Any = None, *, letters: Any = None, terms: Sequence[str] | None = None

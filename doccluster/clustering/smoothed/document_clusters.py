@@ -48,19 +48,10 @@ from doccluster.vectors.weighting import Weighting
 
 def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     """Return the clusters of a quality; on Ctrl-C the best so far, where there are some."""
-    settings = {name: value for name, value in task.options.items() if value is not None}
-    parameters = DocumentParameters(
-        n_clusters=task.n_clusters,
-        quality=quality,
-        random_state=task.seed,
-        n_threads=task.n_threads,
-        progress=task.progress,
-        **settings,
-    )
-    is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
+    is_free = task.chosen_options.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
     return DocumentWork(
         task.vectors,
-        parameters,
+        task.parameters(DocumentParameters, quality=quality),
         smoothed_rows=task.smoothed,
         start=task.start if is_free else None,
         place=task.place,
@@ -73,6 +64,8 @@ NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 COUNTING_MIXING = 0.5  # how far one step moves rows among which clusters are counted
 LETTER_COMPONENTS = 50  # dimensions of latent semantic analysis of letters
 MEANT_COMPONENTS = 150  # dimensions of a meaning that are clustered; more gain nothing (100 lose .003 of NMI)
+# parameters that are those of spherical k-means
+OF_SPHERICAL = ("n_clusters", "init", "n_init", "max_iter", "tol", "refine", "max_memory", "n_threads")
 SETTLED_FROM = 20  # known words of a document on average; the counts of fewer say less than meaning does
 
 
@@ -296,19 +289,11 @@ class DocumentWork:
 
     def _spherical(self, points: Matrix, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
-        asked_parameters = self.parameters
-        parameters = SphericalParameters(
-            asked_parameters.n_clusters,
-            init=asked_parameters.init if init is None else init,
-            n_init=asked_parameters.n_init if init is None else 1,
-            max_iter=asked_parameters.max_iter,
-            tol=asked_parameters.tol,
-            random_state=self.rng,
-            n_threads=asked_parameters.n_threads,
-            max_memory=asked_parameters.max_memory,
-            refine=asked_parameters.refine,
-            progress=self.progress,
-        )
+        how = {name: getattr(self.parameters, name) for name in OF_SPHERICAL}
+        how |= {"random_state": self.rng, "progress": self.progress}
+        if init is not None:
+            how |= {"init": init, "n_init": 1}
+        parameters = SphericalParameters(**how)
         try:
             # rows that were checked at the door, or made here
             fit = (self.fit_spherical or spherical_k_means)(Documents(points), parameters)

@@ -31,6 +31,7 @@ from doccluster.geometry import (
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import Cells, JoinedGraph
 from doccluster.geometry.projection import BLOCK_ROWS, OVERSAMPLING, unit
+from doccluster.vectors.document_vectors import is_counts
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning, beside
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
@@ -115,8 +116,7 @@ def block_side_by_side(block: slice, second: Matrix, weight: float, *tables: Mat
 
 def holds_counts(matrix: Any) -> bool:
     """Return whether all values are whole numbers from 0 up."""
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    return bool(values.size == 0 or (values.min() >= 0 and values.max() <= MAX_COUNT and (values % 1 == 0).all()))
+    return is_counts(matrix.data if sparse.issparse(matrix) else matrix, MAX_COUNT)
 
 
 class WeighedRows(NamedTuple):
