@@ -297,7 +297,7 @@ def recommend(
     places = draw_rows(n_documents, max(MIN_DOCUMENTS, limit), rng)
     if places.size < n_documents:
         # rows that were smoothed with all documents are no sample of them
-        vectors, smoothed = replace(vectors.take(places), term_factors=None), None
+        vectors, smoothed = vectors.take(places), None
     rows, meaning = vectors.documents.unit, vectors.meaning
     if not np.count_nonzero(rows.data if sparse.issparse(rows) else rows):
         raise NothingUsable("there is no row with a non-zero value", remedy="there is nothing to cluster")

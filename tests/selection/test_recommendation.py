@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.progress import silent
+from doccluster.clustering.smoothed import document_clusters
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
+from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.lab._null_models import sample_null
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
 from doccluster.selection.levels import Level
+from doccluster.selection.recommendation import recommend
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from doccluster.vectors.document_vectors import as_vectors
 
@@ -121,6 +125,32 @@ def test_only_numbers_that_were_asked_for_are_recommended(ten):
     assert found.unlimited == 10
     assert found.labels is None
     assert "the best of your numbers; without them 10" in found.sentence
+
+
+def test_terms_that_are_weighed_down_are_so_in_a_sample(monkeypatch):
+    """Counts that hold factors are no whole numbers: without these their logarithms would be below 0."""
+    corpus, lowest = make_zipf_corpus(200, n_topics=3, random_state=1), []
+
+    def weighed(counts, *given, **how):
+        found = shared_term_rows(counts, *given, **how)
+        lowest.append(found.rows.data.min())
+        return found
+
+    monkeypatch.setattr(document_clusters, "shared_term_rows", weighed)
+    vectors = vectorize_texts(corpus, language="none", options={}, n_threads=1).vectors
+    vectors = vectors.weighed_down(np.where(np.arange(vectors.n_terms) % 2, 0.2, 1.0))
+    recommend(
+        vectors,
+        granularity=None,
+        subtopics_because=None,
+        ks=None,
+        max_documents=100,
+        smoothed=None,
+        rng=np.random.default_rng(0),
+        n_threads=1,
+        progress=silent,
+    )
+    assert min(lowest) >= 0
 
 
 def test_a_sample_bounds_the_work_and_is_told(ten):
