@@ -15,7 +15,7 @@ from doccluster.cli.main import main
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
-from doccluster.pipeline._fitting import FittedClusters, centroids_of, set_aside
+from doccluster.pipeline.fit import Fit, centroids_of, set_aside
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.overview import overview
 from doccluster.results.run_folder import load_run
@@ -31,7 +31,7 @@ def unit_rows(n_rows, seed):
 def fit_of(rows, labels):
     partition = Partition(np.asarray(labels), tuple(range(max(labels) + 1)))
     vectors = DocumentVectors(rows, tuple(map(str, range(len(rows)))))
-    fit = FittedClusters(partition, centroids_of(rows, partition), None, interrupted=False, stability=None)
+    fit = Fit(partition, centroids_of(rows, partition))
     return fit, place_documents(vectors.documents, partition, fit.centroids)
 
 
@@ -59,15 +59,15 @@ def test_a_cluster_of_which_fewer_than_two_documents_would_stay_keeps_them():
     labels = np.array([0, 0, 0, 1, 1, 2])
     fit, placed = fit_of(rows, labels)
     assert is_nearer_to_another(labels, placed).tolist() == [False] * 5 + [True]
-    again, _, is_other = set_aside(fit, placed)
-    assert again is fit
-    assert not is_other.any()
+    again, _ = set_aside(fit, placed)
+    assert again.partition is fit.partition
+    assert not again.is_other.any()
 
 
 def test_clusters_are_numbered_by_what_stays():
     rows = np.array([[1, 0, 0]] * 2 + [[0, 0.6, 0.8]] * 2 + [[0, 1, 0]] * 3)
-    fit, placed, is_other = set_aside(*fit_of(rows, [0, 0, 0, 0, 1, 1, 1]))
-    assert is_other.tolist() == [False, False, True, True, False, False, False]
+    fit, placed = set_aside(*fit_of(rows, [0, 0, 0, 0, 1, 1, 1]))
+    assert fit.is_other.tolist() == [False, False, True, True, False, False, False]
     assert fit.partition.labels.tolist() == [1, 1, 1, 1, 0, 0, 0]
     assert placed.runner_up.tolist() == [0, 0, 0, 0, 1, 1, 1]
     again = place_documents(DocumentVectors(rows, tuple("abcdefg")).documents, fit.partition, fit.centroids)
@@ -77,10 +77,10 @@ def test_clusters_are_numbered_by_what_stays():
 def test_where_everything_fits_nothing_changes():
     rows = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
     fit, placed = fit_of(rows, [0, 0, 1, 1])
-    again, again_placed, is_other = set_aside(fit, placed)
-    assert again is fit
+    again, again_placed = set_aside(fit, placed)
+    assert again.partition is fit.partition
     assert again_placed is placed
-    assert not is_other.any()
+    assert not again.is_other.any()
 
 
 def test_browse_shows_last_and_without_a_name_what_fits_no_cluster_and_gathers_it():

@@ -16,8 +16,8 @@ from doccluster.base import validation
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable
-from doccluster.pipeline._fitting import largest_first
 from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.fit import largest_first
 from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.inspecting import inspect_source, write_vectors
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline

@@ -15,10 +15,10 @@ from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline._fitting import news_among
 from doccluster.pipeline.cluster_count import recommended, with_examples
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments, order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
+from doccluster.pipeline.news import news_among
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.vectorizing import vectorizer_options

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from doccluster.base.arrays import Integers
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
@@ -17,8 +16,8 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry.partition import Partition
-from doccluster.pipeline._fitting import is_dated
 from doccluster.pipeline.naming import describe_texts
+from doccluster.pipeline.news import is_dated
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
@@ -33,29 +32,12 @@ MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are look
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterCount:
+class ClusterCount(NamedTuple):
     """How many clusters, and what was learned on the way."""
 
     k: int
     choice: Recommendation | None = None  # where the data were asked
     smoothed: SmoothedRows | None = None
-    reason: str | None = None  # a sentence, where it is the number of stories
-
-    def reordered(self, order: Integers) -> ClusterCount:
-        """Return the number for rows ``order`` of an input as that of the input, without the smoothed rows."""
-        choice = None if self.choice is None else self.choice.reordered(order)
-        return replace(self, choice=choice, smoothed=None)
-
-    @property
-    def why(self) -> str | None:
-        """Why this number, in a sentence; None where it was given."""
-        if self.choice is None:
-            return self.reason
-        sentence = f"Chosen from the data: {self.choice.sentence}."
-        if self.choice.k is None:
-            sentence += " All documents are one cluster; give a number to divide them anyway."
-        return sentence
 
 
 def count_clusters(

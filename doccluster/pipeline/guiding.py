@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -13,21 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Flags, Integers, Labels, Matrix
-from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress
 from doccluster.clustering.guidance import MIN_COHERENCE, MIN_SHARE, GrownClusters, Guides, grow_clusters
 from doccluster.clustering.task import decide
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription
-from doccluster.pipeline._fitting import (
-    FittedClusters,
-    StoryFit,
-    centroids_of,
-    fit_of_labels,
-    largest_first,
-    new_numbers,
-)
+from doccluster.pipeline.fit import Fit, centroids_of, fit_of_labels, largest_first, new_numbers
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.tree import Levels
@@ -36,51 +28,42 @@ from doccluster.vectors import DocumentVectors, TfidfVectorizer
 N_SIMILAR = 10  # documents that stand for an example text
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GuidedClusters(ShortRepr):
-    """Clusters grown from topics."""
+def roots(fit: Fit, topics: tuple[Topic, ...]) -> Labels:
+    """Return the outermost ancestor of the topic of each document, int64 array; -1 for none."""
+    numbers = {topic.name: number for number, topic in enumerate(topics)}
+    parents = {topic.name: topic.parent for topic in topics}
+    root_of = [numbers[[topic.name, *ancestors(topic.name, parents)][-1]] for topic in topics]
+    return np.array([*root_of, -1], dtype=np.int64)[fit.topic_of]
 
-    fit: FittedClusters
-    topics: tuple[Topic, ...]
-    topic_of: Labels  # the topic that the cluster of each document belongs to, -1 for none
-    grown_from: Labels  # the one whose own cluster it is, -1 for none
-    is_example: Flags  # the documents that are examples
-    outside: Flags | None  # those that fit no topic, where only topics are wanted
-    notes: tuple[str, ...]
 
-    def roots(self) -> Labels:
-        """Return the outermost ancestor of the topic of each document, int64 array; -1 for none."""
-        numbers = {topic.name: number for number, topic in enumerate(self.topics)}
-        parents = {topic.name: topic.parent for topic in self.topics}
-        root_of = [numbers[[topic.name, *ancestors(topic.name, parents)][-1]] for topic in self.topics]
-        return np.array([*root_of, -1], dtype=np.int64)[self.topic_of]
+def has_groups(fit: Fit, topics: tuple[Topic, ...]) -> bool:
+    """Return whether a topic has several clusters, or a parent."""
+    assert fit.topic_of is not None and fit.grown_from is not None  # noqa: PT018  they were grown from topics
+    has_parts = (fit.grown_from < 0) & (fit.topic_of >= 0)
+    return bool(has_parts.any()) or any(topic.parent is not None for topic in topics)
 
-    def has_groups(self) -> bool:
-        """Return whether a topic has several clusters, or a parent."""
-        has_parts = (self.grown_from < 0) & (self.topic_of >= 0)
-        return bool(has_parts.any()) or any(topic.parent is not None for topic in self.topics)
 
-    def name(
-        self, labels: Labels, levels: Levels, clusters: tuple[ClusterDescription, ...]
-    ) -> tuple[Levels, tuple[ClusterDescription, ...]]:
-        """Return the levels of a run and its clusters, of partition `labels`, with the names of topics."""
-        if self.has_groups():
-            topics = {"topic": self.topic_of, "section": self.roots()}
-            coarser = (
-                replace(level, clusters=_named(self, level.clusters, level.labels, topics[level.name]))
-                for level in levels.coarser
-            )
-            levels = replace(levels, coarser=tuple(coarser))
-        return levels, _named(self, clusters, labels, self.grown_from)
+def with_names_of_topics(
+    fit: Fit, topics: tuple[Topic, ...], levels: Levels, clusters: tuple[ClusterDescription, ...]
+) -> tuple[Levels, tuple[ClusterDescription, ...]]:
+    """Return the levels of a run and its clusters with the names of the topics that they grew from."""
+    if has_groups(fit, topics):
+        topic_on = {"topic": fit.topic_of, "section": roots(fit, topics)}
+        coarser = (
+            replace(level, clusters=_named(level.clusters, level.labels, topics, topic_on[level.name]))
+            for level in levels.coarser
+        )
+        levels = replace(levels, coarser=tuple(coarser))
+    return levels, _named(clusters, fit.partition.labels, topics, fit.grown_from)
 
 
 def _named(
-    guided: GuidedClusters, clusters: tuple[ClusterDescription, ...], labels: Labels, topic_of: Labels
+    clusters: tuple[ClusterDescription, ...], labels: Labels, topics: tuple[Topic, ...], topic_of: Any
 ) -> tuple[ClusterDescription, ...]:
     """Return descriptions of the clusters of `labels`, those of one topic with its name."""
     numbers, rows = np.unique(labels, return_index=True)
     names = {
-        int(number): guided.topics[topic].name
+        int(number): topics[topic].name
         for number, topic in zip(numbers, topic_of[rows].tolist(), strict=True)
         if topic >= 0
     }
@@ -93,7 +76,7 @@ def _named(
 
 
 def guide_clusters(
-    fit: FittedClusters,
+    fit: Fit,
     vectors: DocumentVectors,
     documents: DocumentTable,
     vectorizer: TfidfVectorizer | None,
@@ -103,7 +86,7 @@ def guide_clusters(
     only_topics: bool,
     n_threads: int | None,
     progress: Progress,
-) -> GuidedClusters:
+) -> Fit:
     """Return clusters grown from topics beside free ones, begun from free clusters.
 
     Examples among the ids of documents `without_terms` are in no cluster, and a note says so. Raises InputError if an
@@ -129,7 +112,6 @@ def guide_clusters(
     topic_of, grown_from = named[labels], own[labels]
     partition, order = largest_first(labels)
     rule = None if rule is None else rule.renumbered(new_numbers(order, k))
-    guided = replace(fit, partition=partition, centroids=centroids_of(rows, partition), rule=rule, from_start=False)
     notes = [
         f"Topic {topic.name!r}: its example {example!r} has no terms, and is in no cluster."
         for topic in topics
@@ -137,8 +119,18 @@ def guide_clusters(
         if example in without_terms
     ]
     notes += _notes([topics[number] for number in growing], grown, guides, labels)
-    is_example = np.isin(np.arange(labels.size), np.concatenate(guides.examples))
-    return GuidedClusters(guided, topics, topic_of, grown_from, is_example, outside, tuple(notes))
+    return replace(
+        fit,
+        partition=partition,
+        centroids=centroids_of(rows, partition),
+        rule=rule,
+        from_start=False,
+        is_other=outside,
+        topic_of=topic_of,
+        grown_from=grown_from,
+        is_example=np.isin(np.arange(labels.size), np.concatenate(guides.examples)),
+        topic_notes=tuple(notes),
+    )
 
 
 def _guides(
@@ -190,28 +182,26 @@ def _rows_of_examples(topics: Sequence[Topic], documents: DocumentTable) -> tupl
     return tuple(np.array(of_topic, dtype=np.int64) for of_topic in rows)
 
 
-def correct_stories(
-    stories: StoryFit, vectors: DocumentVectors, documents: DocumentTable, topics: tuple[Topic, ...]
-) -> tuple[StoryFit, GuidedClusters]:
+def correct_stories(stories: Fit, vectors: DocumentVectors, documents: DocumentTable, topics: tuple[Topic, ...]) -> Fit:
     """Return stories in which the examples of each topic are in one story, which has its name.
 
     A story that is mostly examples of a topic becomes part of it; the other stories stay.
     """
-    k = stories.fit.partition.n_clusters
-    story_of = np.where(stories.is_alone, k, stories.fit.partition.labels)
-    labels, sizes = np.where(stories.is_alone, -1, story_of), np.bincount(story_of, minlength=k + 1)
+    k, is_alone = stories.partition.n_clusters, stories.is_other
+    assert is_alone is not None  # some articles are in no story, or none
+    story_of = np.where(is_alone, k, stories.partition.labels)
+    labels, sizes = np.where(is_alone, -1, story_of), np.bincount(story_of, minlength=k + 1)
     for number, rows in enumerate(_rows_of_examples(topics, documents), k):
         joins = np.bincount(story_of[rows], minlength=k + 1) > sizes / 2
         joins[k] = False  # articles that are in no story
         labels[joins[story_of]] = number
         labels[rows] = number
-    is_alone = labels < 0
-    fit = fit_of_labels(vectors, labels, is_alone)
+    fit = fit_of_labels(vectors, labels, labels < 0)
     topic_of = np.full(fit.partition.n_clusters, -1)
     topic_of[fit.partition.labels[labels >= k]] = labels[labels >= k] - k
     grown_from = topic_of[fit.partition.labels]
-    guided = GuidedClusters(fit, topics, grown_from, grown_from, labels >= k, None, ())
-    return replace(stories, fit=fit, is_alone=is_alone), guided
+    is_example = labels >= k
+    return replace(fit, n_outlets=stories.n_outlets, topic_of=grown_from, grown_from=grown_from, is_example=is_example)
 
 
 def _most_like(rows: Matrix, vectorizer: TfidfVectorizer | None, texts: Sequence[str]) -> Integers:

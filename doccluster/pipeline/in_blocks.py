@@ -31,7 +31,7 @@ from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.pipeline._fitting import FittedClusters
+from doccluster.pipeline.fit import Fit
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments, letters_weight_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, matrix_in
@@ -166,7 +166,7 @@ class BlockStages(Stages):
             return super().evidence(vectors, partition, progress)
         return BlockEvidence(self.place, vectors.documents, partition, n_threads=self.n_threads, progress=progress)
 
-    def place_documents(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
+    def place_documents(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""
         return place_documents(vectors.documents, fit.partition, fit.centroids, place=self.place)
 

@@ -26,8 +26,8 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.pipeline._fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
-from doccluster.pipeline.cluster_count import ClusterCount, count_clusters, recommended
+from doccluster.pipeline.cluster_count import count_clusters, recommended
+from doccluster.pipeline.fit import Fit, centroids_of, fit_clusters
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, with_meaning
 from doccluster.pipeline.sources import SourceDocuments, split_empty
@@ -162,8 +162,8 @@ class Stages:
         progress: Progress,
         *,
         rows: Integers | None = None,
-    ) -> tuple[FittedClusters, ClusterCount]:
-        """Return the clusters that the algorithm finds in all or some rows, and their number, given or chosen."""
+    ) -> Fit:
+        """Return the clusters that the algorithm finds in all or some rows, of a number that is given or chosen."""
         with self.place.for_a_while() as place:
             chosen = vectors if rows is None else vectors.take(rows, place)
             order = order_of(chosen, place)
@@ -191,8 +191,8 @@ class Stages:
                 fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
             if not self.holds_rows(order.size):
                 fit = replace(fit, points=None)
-            fit = in_input_order(fit, order)
-        return fit, count.reordered(order)
+            fit = replace(fit, n_asked=count.k, choice=count.choice, letters=vectors.letters)
+            return fit.in_input_order(order)
 
     def finer(
         self,
@@ -223,7 +223,7 @@ class Stages:
         """Return the evidence that labels and measures need."""
         return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=progress)
 
-    def place_documents(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
+    def place_documents(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""
         return place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=self.n_threads)
 

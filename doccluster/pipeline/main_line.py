@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.arrays import Flags, Integers
+from doccluster.base.arrays import Integers
 from doccluster.base.json_values import jsonable
 from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import described_by
@@ -25,29 +25,17 @@ from doccluster.labeling.profiles import Namer
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
 from doccluster.pipeline._apart import Apart, followed_column, rule_apart, vectors_apart
-from doccluster.pipeline._fitting import (
-    FittedClusters,
-    Rows,
-    StoryFit,
-    clusters_of_labels,
-    find_first_copies,
-    first_copies,
-    folding_note,
-    other_note,
-    recorded_labels,
-    set_aside,
-    spread_to_copies,
-    stories_of_run,
-    with_labels,
-)
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
-from doccluster.pipeline.cluster_count import ClusterCount
-from doccluster.pipeline.guiding import GuidedClusters, correct_stories, guide_clusters
+from doccluster.pipeline.copies import Rows, find_first_copies, first_copies, folding_note, spread_to_copies
+from doccluster.pipeline.fit import Fit, set_aside
+from doccluster.pipeline.foreign_labels import clusters_of_labels, recorded_labels, with_labels
+from doccluster.pipeline.guiding import correct_stories, guide_clusters, has_groups, roots, with_names_of_topics
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LARGE, LabelsOfLevels, LevelsWork
+from doccluster.pipeline.news import stories_of_run
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows, meaning_note, read_documents
 from doccluster.pipeline.sources import (
@@ -62,10 +50,9 @@ from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import Writer, save_run
 from doccluster.results.run_tables import check_parquet, write_parquet_parts
 from doccluster.results.tree import Levels
-from doccluster.selection import Recommendation
 from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.letters import Letters, letters_note
+from doccluster.vectors.letters import letters_note
 
 
 @described_by(RunSettings)
@@ -295,22 +282,10 @@ def make_run(
 
 
 @dataclass(frozen=True, eq=False)
-class _Clusters:
-    """What the stage "cluster" finds: `is_other` says which documents are shown as Other, where that is known."""
-
-    fit: FittedClusters
-    count: ClusterCount
-    is_other: Flags | None = None
-    is_stories: bool = False  # stories of news
-    guided: GuidedClusters | None = None
-    letters: Letters | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class _Labeled:
     """What the stage "label" makes of clusters: their order by size without Other, and what is said of each."""
 
-    clusters: _Clusters
+    fit: Fit
     placement: Placement
     vectors: DocumentVectors
     evidence: ClusterEvidence
@@ -342,9 +317,9 @@ class _Line:
             apart = None
             if self.settings.apart_columns:
                 vectorized, apart = self.apart(vectorized)
-            clusters = self.cluster(vectorized, documents, copy_of)
+            fit = self.cluster(vectorized, documents, copy_of)
         with self.clock.stage("label"):
-            labeled = self.label(clusters, vectorized, texts, copy_of)
+            labeled = self.label(fit, vectorized, texts, copy_of)
         with self.clock.stage("judge"):
             evaluation = self.judge(vectorized.documents, labeled.evidence)
         return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command, apart), texts
@@ -371,7 +346,7 @@ class _Line:
         settings, table = self.settings, vectorized.documents
 
         def labels_of(vectors: DocumentVectors) -> Integers:
-            return self._fit(vectors, table, settings)[0].partition.labels
+            return self._fit(vectors, table, settings).partition.labels
 
         apart = vectors_apart(vectorized.vectors, table, settings.apart_columns, labels_of)
         vectorizer = vectorized.vectorization.vectorizer
@@ -379,77 +354,60 @@ class _Line:
         vectorizer.idf_ = getattr(vectorizer, "idf_", 1) * apart.factors.astype(apart.vectors.matrix.dtype)
         return replace(vectorized, vectors=apart.vectors), apart
 
-    def cluster(self, vectorized: VectorizedDocuments, documents: SourceDocuments, copy_of: Rows | None) -> _Clusters:
+    def cluster(self, vectorized: VectorizedDocuments, documents: SourceDocuments, copy_of: Rows | None) -> Fit:
         """Return stories of news, clusters of another program, or those of the algorithm."""
         settings, vectors, table = self.settings, vectorized.vectors, vectorized.documents
-        stories = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
-        if stories is not None:
-            return self._as_clusters(stories, vectors, table)
-        if settings.labels is not None:
-            fit, has_none = clusters_of_labels(vectors, table)
-            return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
+        fit = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
+        if fit is not None and settings.topics is not None:
+            fit = correct_stories(fit, vectors, table, settings.topics)
+        elif fit is None and settings.labels is not None:
+            fit = clusters_of_labels(vectors, table)
+        if fit is not None:
+            return fit if settings.other else replace(fit, is_other=None)
         vectors = self.stages.with_letters(vectorized, documents, settings)
-        clusters = self._fitted(vectors, table, copy_of)
-        return clusters if settings.topics is None else self._guided(clusters, vectors, vectorized)
-
-    def _as_clusters(self, stories: StoryFit, vectors: DocumentVectors, table: DocumentTable) -> _Clusters:
-        """Return stories, corrected by what is known of topics, as the clusters of the run."""
-        guided = None
-        if self.settings.topics is not None:
-            stories, guided = correct_stories(stories, vectors, table, self.settings.topics)
-        count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
-        is_other = stories.is_alone if self.settings.other else None
-        return _Clusters(stories.fit, count, is_other, is_stories=True, guided=guided)
+        fit = self._fitted(vectors, table, copy_of)
+        if settings.topics is None:
+            return fit
+        return guide_clusters(
+            fit,
+            vectors,
+            table,
+            vectorized.vectorization.vectorizer,
+            settings.topics,
+            without_terms=frozenset(vectorized.empty.ids),
+            only_topics=settings.only_topics,
+            n_threads=settings.n_threads,
+            progress=self.clock.progress,
+        )
 
     def _fit(
         self, vectors: DocumentVectors, table: DocumentTable, settings: RunSettings, rows: Rows | None = None
-    ) -> tuple[FittedClusters, ClusterCount]:
+    ) -> Fit:
         return self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress, rows=rows)
 
-    def _fitted(self, vectors: DocumentVectors, table: DocumentTable, copy_of: Rows | None) -> _Clusters:
+    def _fitted(self, vectors: DocumentVectors, table: DocumentTable, copy_of: Rows | None) -> Fit:
         """Return the clusters of the algorithm: no fewer than the topics that are known."""
         settings = self.settings
         rows = first_copies(copy_of) if settings.fold_copies else None
-        fit, count = self._fit(vectors, table, settings, rows)
+        fit = self._fit(vectors, table, settings, rows)
         n_topics = 0 if settings.topics is None else n_guides(settings.topics)
         if fit.partition.n_clusters < n_topics:
-            fit, count = self._fit(vectors, table, replace(settings, n_clusters=n_topics, granularity=None), rows)
-        if settings.fold_copies:
-            fit = spread_to_copies(fit, copy_of)
-        return _Clusters(fit, count, letters=vectors.letters)
-
-    def _guided(self, clusters: _Clusters, vectors: DocumentVectors, vectorized: VectorizedDocuments) -> _Clusters:
-        """Return clusters guided by the topics that are known."""
-        guided = guide_clusters(
-            clusters.fit,
-            vectors,
-            vectorized.documents,
-            vectorized.vectorization.vectorizer,
-            self.settings.topics,
-            without_terms=frozenset(vectorized.empty.ids),
-            only_topics=self.settings.only_topics,
-            n_threads=self.settings.n_threads,
-            progress=self.clock.progress,
-        )
-        return replace(clusters, fit=guided.fit, is_other=guided.outside, guided=guided)
+            fit = self._fit(vectors, table, replace(settings, n_clusters=n_topics, granularity=None), rows)
+        return spread_to_copies(fit, copy_of) if settings.fold_copies else fit
 
     def label(
         self,
-        clusters: _Clusters,
+        fit: Fit,
         vectorized: VectorizedDocuments,
         texts: Sequence[str] | None,
         copy_of: Rows | None,
     ) -> _Labeled:
         """Return where each document sits, which fit no cluster, and what is said of the clusters."""
-        placement = self.stages.place_documents(vectorized.vectors, clusters.fit)
-        if self.settings.other and clusters.count.choice is not None and clusters.is_other is None:
-            examples = None if clusters.guided is None else clusters.guided.is_example
-            fit, placement, is_other = set_aside(
-                clusters.fit, placement, vectorized.vectors, self.settings.space, stays=examples
-            )
-            clusters = replace(clusters, fit=fit, is_other=is_other)
-        evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
-        around = self.levels(clusters, vectorized)
+        placement = self.stages.place_documents(vectorized.vectors, fit)
+        if self.settings.other and fit.choice is not None and fit.is_other is None:
+            fit, placement = set_aside(fit, placement, vectorized.vectors, self.settings.space)
+        evidence = self.stages.evidence(vectorized.vectors, fit.partition, self.clock.progress)
+        around = self.levels(fit, vectorized)
         vectors, levels, descriptions = name_clusters(
             vectorized.vectorization,
             vectorized.vectors,
@@ -457,36 +415,36 @@ class _Line:
             placement,
             texts,
             vectorized.documents,
-            clusters.is_other,
+            fit.is_other,
             around,
             unwanted=unwanted_words(vectorized.vectorization, texts, copy_of),
         )
-        if clusters.guided is not None:
-            levels, descriptions = clusters.guided.name(clusters.fit.partition.labels, levels, descriptions)
-        return _Labeled(clusters, placement, vectors, evidence, descriptions, levels, around.notes)
+        if fit.topic_of is not None:
+            levels, descriptions = with_names_of_topics(fit, self.settings.topics, levels, descriptions)
+        return _Labeled(fit, placement, vectors, evidence, descriptions, levels, around.notes)
 
-    def levels(self, clusters: _Clusters, vectorized: VectorizedDocuments) -> LabelsOfLevels:
+    def levels(self, fit: Fit, vectorized: VectorizedDocuments) -> LabelsOfLevels:
         """Return the levels above and below the clusters."""
-        settings, fit = self.settings, clusters.fit
+        settings = self.settings
         if settings.levels == "none" or fit.interrupted:
             return LabelsOfLevels()
         if not self.stages.holds_rows(vectorized.vectors.n_documents):
             said = "Sections of the clusters are left out in blocks of this many documents."
             return LabelsOfLevels(notes=(said,) if fit.partition.n_clusters >= FEWEST else ())
 
-        def work_on(fit: FittedClusters, choice: Recommendation | None) -> LevelsWork:
-            rows = vectorized.vectors.documents.unit if fit.points is None else fit.points
-            labels, is_other = fit.partition.labels, clusters.is_other
-            is_counted = np.ones(labels.size, bool) if is_other is None else ~is_other
-            return LevelsWork(rows, labels, is_counted, choice, self.seed, self.stages.n_threads)
+        is_counted = np.ones(fit.partition.labels.size, bool) if fit.is_other is None else ~fit.is_other
 
-        work = work_on(fit, clusters.count.choice)
-        if clusters.guided is not None and clusters.guided.has_groups():
-            return work.above_topics(clusters.guided.topic_of, clusters.guided.roots())
-        if not clusters.is_stories:
-            has_finer = clusters.count.choice is None and clusters.guided is None and settings.labels is None
+        def work_on(fit: Fit) -> LevelsWork:
+            rows = vectorized.vectors.documents.unit if fit.points is None else fit.points
+            return LevelsWork(rows, fit.partition.labels, is_counted, fit.choice, self.seed, self.stages.n_threads)
+
+        work = work_on(fit)
+        if fit.topic_of is not None and has_groups(fit, settings.topics):
+            return work.above_topics(fit.topic_of, roots(fit, settings.topics))
+        if fit.n_outlets is None:
+            has_finer = fit.choice is None and fit.topic_of is None and settings.labels is None
             if has_finer and work.labels.size >= LARGE * fit.partition.n_clusters:
-                vectors = vectorized.vectors.with_letters(clusters.letters)
+                vectors = vectorized.vectors.with_letters(fit.letters)
                 choice = self.stages.finer(vectors, vectorized.documents, settings, self.seed, self.clock.progress)
                 work = replace(work, choice=choice)
             return work.around()
@@ -494,8 +452,8 @@ class _Line:
             said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
             return LabelsOfLevels(notes=(said,))
         of_topics = replace(settings, granularity="topics")
-        topics, count = self._fit(vectorized.vectors, vectorized.documents, of_topics)
-        return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics, count.choice))
+        topics = self._fit(vectorized.vectors, vectorized.documents, of_topics)
+        return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics))
 
     def judge(self, documents: DocumentTable, evidence: ClusterEvidence) -> Evaluation:
         """Return the scores of the clusters, by the classes too where there are such."""
@@ -522,8 +480,7 @@ class _Line:
         apart: Apart | None,
     ) -> Run:
         """Return all that the stages made as one value."""
-        settings, corpus, clusters = self.settings, documents.corpus, labeled.clusters
-        fit, count, placement = clusters.fit, clusters.count, labeled.placement
+        settings, corpus, fit, placement = self.settings, documents.corpus, labeled.fit, labeled.placement
         of_apart = []
         if apart is not None:
             fit = replace(fit, rule=rule_apart(fit.rule, apart.factors))
@@ -533,33 +490,28 @@ class _Line:
             parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
         choices = {
             "seed": self.seed,
-            **_resolved(documents, vectorized.vectorization, fit, count, recorded_labels(settings.labels)),
-            "stories": clusters.is_stories,
-            "letters": None if clusters.letters is None else round(clusters.letters.weight, 6),
+            **_resolved(documents, vectorized.vectorization, fit, recorded_labels(settings.labels)),
+            "stories": fit.n_outlets is not None,
+            "letters": None if fit.letters is None else round(fit.letters.weight, 6),
             "rows": documents.source_rows.record,
         }
         if apart is not None:
             choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
         known = (*settings.truth_columns, *settings.apart_columns)
-        followed = followed_column(fit.partition.labels, clusters.is_other, vectorized.documents, known)
+        followed = followed_column(fit.partition.labels, fit.is_other, vectorized.documents, known)
         if followed is not None:
             choices["follows"] = asdict(followed)
-        n_filled = fit.partition.n_clusters
         notes = (
-            count.why,
+            fit.why,
             meaning_note(vectorized.vectors, settings),
-            letters_note(clusters.letters, vectorized.vectors.mean_words),
+            letters_note(fit.letters, vectorized.vectors.mean_words),
             vectorized.vectorization.options_told(settings.vectorizer),
             boilerplate_note(documents.left_out),
-            folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
+            folding_note(copy_of) if settings.fold_copies and fit.n_outlets is None else None,
             *documents.notes,
             *of_apart,
             None if followed is None else followed.told,
-            *(() if clusters.guided is None else clusters.guided.notes),
-            other_note(clusters.is_other),
-            *fit.left_out,
-            "The fit was interrupted: these are the best clusters found until then." if fit.interrupted else None,
-            f"You asked for {count.k:,} clusters; only {n_filled:,} could be filled." if n_filled < count.k else None,
+            *fit.notes,
             *labeled.notes,
         )
         return Run(
@@ -590,7 +542,7 @@ class _Line:
             vectorizer=vectorized.vectorization.vectorizer,
             copy_of=copy_of,
             rule=fit.rule,
-            is_other=clusters.is_other,
+            is_other=fit.is_other,
             around=labeled.levels,
             _corpus=None if corpus is None or isinstance(corpus.texts, StoredTexts) else corpus,
             _rows=documents.source_rows,
@@ -603,15 +555,14 @@ RESOLVED_OF_TERMS = ("analyzer", "min_df", "max_df", "stemming", "weighting")
 def _resolved(
     documents: SourceDocuments,
     vectorization: Vectorization,
-    fit: FittedClusters,
-    count: ClusterCount,
+    fit: Fit,
     labels_from: str | None,
 ) -> dict[str, object]:
     vectorizer = vectorization.vectorizer
     return {
-        "n_clusters": count.k,
+        "n_clusters": fit.n_asked or fit.partition.n_clusters,
         "labels_from": labels_from,
-        "started_from": count.choice.granularity if count.choice is not None and fit.from_start else None,
+        "started_from": fit.choice.granularity if fit.choice is not None and fit.from_start else None,
         "meaning": None if vectorization.vectors.meaning is None else vectorization.vectors.meaning.told,
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(vectorization.languages),

@@ -20,7 +20,7 @@ from doccluster.clustering.nesting import (
     products_of_sums,
 )
 from doccluster.geometry import Documents
-from doccluster.pipeline._fitting import largest_first
+from doccluster.pipeline.fit import largest_first
 from doccluster.selection import Recommendation
 from doccluster.selection.levels import APART, DRAWN, agreement_of_parts, draw_rows
 

@@ -21,7 +21,7 @@ import pandas as pd
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.labeling import place_documents
 from doccluster.labeling.placement import is_nearer_to_another
-from doccluster.pipeline._fitting import centroids_of, largest_first
+from doccluster.pipeline.fit import centroids_of, largest_first
 from doccluster.selection import choose_k
 from doccluster.vectors.document_vectors import as_vectors
 from doccluster.vectors.letters import Letters
