@@ -30,8 +30,9 @@ import doccluster
 from doccluster.base.named_places import STORES, Record, check_address, why_not_from_record
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
+from doccluster.corpus.named_files import expanded
 from doccluster.corpus.opening import address_of
-from doccluster.corpus.walking import Walk, expanded
+from doccluster.corpus.walking import Walk
 from doccluster.errors import DocclusterWarning, InputError, MissingDependency, NamedByRecord, NothingUsable
 from doccluster.pipeline.repeating import texts_of_run
 from doccluster.report import write_report

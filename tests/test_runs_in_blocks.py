@@ -15,11 +15,12 @@ from doccluster.base.place import FilePlace
 from doccluster.base.text_table import csv_text, write_csv_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import FilesInParts
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
-from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
+from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, text_bytes
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.run_folder import load_run
@@ -251,7 +252,7 @@ def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(settl
 def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
     (tmp_path / "texts").mkdir()
     place = FilePlace(tmp_path)
-    source = FilesInParts([NEWSROOM], tmp_path / "texts", place.map)
+    source = FilesInParts(Files([NEWSROOM]), tmp_path / "texts", place.map)
     corpus, vectorizer = read_corpus(source), TfidfVectorizer(min_df=2)
     expected = TfidfVectorizer(min_df=2).fit_transform(list(corpus.texts))
     learn_terms(place, corpus.texts.blocks, vectorizer)
@@ -376,7 +377,7 @@ def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path,
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", 0)
     told = []
     run_newsroom(tmp_path / "run", clustering={"max_memory": "4M"}, announce=told.append)
-    assert source_bytes(NEWSROOM) * MEMORY_PER_BYTE > 4 * 2**20
+    assert text_bytes(Files([NEWSROOM])) * MEMORY_PER_BYTE > 4 * 2**20
     assert "into blocks" in told[0]
     assert_same_files(tmp_path / "run", in_one_process)
     told.clear()

@@ -17,13 +17,15 @@ from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.clustering.mixtures import _vmf_steps, vmf_mixture
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.clustering.task import LinearRule
+from doccluster.corpus.named_files import Files
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.measures import _distances, evaluate, list_measures
-from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, stages_for
+from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, stages_for, text_bytes
 from doccluster.pipeline.in_blocks import BlockStages
 from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.sources import Source
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 from tests.clustering.test_exact_labels import DATA, compare
 
@@ -250,10 +252,10 @@ def test_files_are_divided_above_the_small_size_if_they_surely_need_more_memory(
     source = tmp_path / "articles.jsonl"
     source.write_text('{"id": "a", "text": "ferry aground"}\n' * 50_000, encoding="utf-8")
     n_bytes = source.stat().st_size
-    assert source_bytes(source) == n_bytes > 10**6
+    assert text_bytes(Files([source])) == n_bytes > 10**6
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", n_bytes - smaller)
     limit = n_bytes * MEMORY_PER_BYTE - scarcer
     settings = RunSettings(n_clusters=3, algorithm="settled", clustering={"max_memory": limit})
-    with stages_for(source, settings) as work:
+    with stages_for(Source(source), settings) as work:
         assert isinstance(work, BlockStages) == is_divided
         assert isinstance(work, BlockStages) == is_divided

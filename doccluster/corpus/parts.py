@@ -18,10 +18,11 @@ import numpy as np
 from doccluster.base.progress import silent
 from doccluster.corpus.assembly import ReadRows
 from doccluster.corpus.document import Skipped
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reading import Reading, Remarks
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextRows, TextWriter
-from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
+from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError
 from doccluster.text.boilerplate import Repeated, without_repeated
 
@@ -93,14 +94,12 @@ def write_without_repeated(
 class FilesInParts:
     """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths."""
 
-    def __init__(self, paths: Sequence[Path], folder: Path, map_files: Callable[..., Iterator[Any]]) -> None:
-        self._paths, self._folder, self._map_files = list(paths), folder, map_files
+    def __init__(self, files: Files, folder: Path, map_files: Callable[..., Iterator[Any]]) -> None:
+        self._files, self._folder, self._map_files = files, folder, map_files
 
     def feed(self, reading: Reading) -> None:
         """Read all parts, and hand what they hold to a reading, in the order of the files."""
-        paths = expanded(self._paths)
-        check_paths(paths)
-        listed = list(Walk(paths, reading.options.expanded_size).listed())
+        listed = list(Walk(self._files.paths, reading.options.expanded_size).listed())
         if any(isinstance(item, ListedFile) and item.is_stdin for item in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
         parts: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))

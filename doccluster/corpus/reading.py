@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
@@ -26,12 +25,13 @@ from doccluster.corpus.encodings import UNKNOWN, decode
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise
 from doccluster.corpus.frames import pandas_frame, read_in_memory
 from doccluster.corpus.markup import without_markup
-from doccluster.corpus.opening import address_of, read_whole
+from doccluster.corpus.named_files import files_named
+from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.source_rows import RowTally, SourceRows
 from doccluster.corpus.stored_texts import TextWriter
-from doccluster.corpus.walking import Walk, check_paths, expanded, stream_file
+from doccluster.corpus.walking import Walk, stream_file
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 
 _TOLD_EVERY = 500  # documents between two calls of progress
@@ -239,13 +239,10 @@ class Reading:
 
     def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
-        paths = as_paths(source)
-        if paths is not None:
-            paths = expanded(paths)
-            check_paths(paths)
-            self.read_items(Walk(paths, self.options.expanded_size).files())
-        elif callable(getattr(source, "feed", None)):
+        if callable(getattr(source, "feed", None)):
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
+        elif (files := files_named(source)) is not None:
+            self.read_items(Walk(files.paths, self.options.expanded_size).files())
         elif callable(getattr(source, "read", None)):  # no column of that name
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
@@ -356,33 +353,6 @@ class Reading:
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))
-
-
-def as_paths(source: object) -> list[Path] | None:
-    """Return the paths that `source` means, or None when it holds the texts themselves."""
-    if isinstance(source, str) and not source:
-        raise InputError("the source is an empty name", remedy="give a file or a folder; . is this one")
-    if query_in(source) is not None:
-        return None
-    if isinstance(source, str | os.PathLike):
-        return [Path(source)]
-    if not isinstance(source, list | tuple) or not source:
-        return None
-    if all(isinstance(item, os.PathLike) for item in source):
-        return [Path(item) for item in source]
-    if all(isinstance(item, str | os.PathLike) and _looks_like_path(item) for item in source):
-        paths = [Path(item) for item in source]
-        if any(str(path) == "-" or address_of(path) or os.path.exists(path) for path in paths):  # noqa: PTH110  never raises
-            return paths
-    return None
-
-
-def _looks_like_path(text: str | os.PathLike[str]) -> bool:
-    if isinstance(text, os.PathLike) or text == "-":
-        return True
-    if not text or len(text) > 1000 or "\n" in text or "\0" in text:
-        return False
-    return not any(character.isspace() for character in text) or os.path.exists(text)  # noqa: PTH110
 
 
 def _binary(source: Any) -> Any:

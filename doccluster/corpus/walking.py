@@ -6,8 +6,6 @@ gz, bz2, xz, zip and tar are opened in place: nothing is written to disk, and no
 from __future__ import annotations
 
 import bz2
-import errno
-import glob
 import gzip
 import io
 import lzma
@@ -19,7 +17,6 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -28,82 +25,13 @@ from doccluster.base.paths import shown_path
 from doccluster.base.progress import LOOPS
 from doccluster.corpus._office_files import as_office_file
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
+from doccluster.corpus.opening import address_of, find_files, open_path
 from doccluster.corpus.reader import Budget, InputFile, ReadFailure, boundary, counted_stream, failure_listed, guarded
 from doccluster.errors import InputError
 
 STDIN = "-"
-MAX_SOURCES = 50_000  # named one by one; a folder may hold any number of files
-_ADDRESS = re.compile(r"(https?|feed|file):/+", re.IGNORECASE)
 _WRITTEN_BY_RUNS = ("run.json", "assignments.csv", "clusters.csv")  # in every folder of a run, and in no other
 _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
-
-
-def expanded(paths: list[Path]) -> list[Path]:
-    """Return the paths with patterns (`art*.jsonl`) that the shell left as they are in place of what fits them."""
-    _check_number(paths)
-    paths_found: list[Path] = []
-    for path in map(on_this_machine, paths):
-        if address_of(path) is not None or os.path.lexists(path) or not glob.has_magic(str(path)):
-            paths_found.append(path)
-            continue
-        if path.is_absolute() and _is_everything(Path(os.path.normpath(path)).parts[1:]):
-            raise _everything(path)
-        fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
-        if not fitting:
-            raise InputError(
-                f"no file fits the pattern {shown_path(path)!r}", remedy="give files, a folder, or another pattern"
-            )
-        paths_found += fitting
-    _check_number(paths_found)
-    return paths_found
-
-
-def _is_everything(parts: tuple[str, ...]) -> bool:
-    """Return whether a pattern from the root names no folder: `/art*`, `/*/*`, `/*/**/*.txt`."""
-    wild = list(takewhile(lambda part: set(part) <= {"*", "?"}, parts))
-    return "**" in wild or len(wild) == len(parts) or (len(parts) == 1 and glob.has_magic(parts[0]))
-
-
-def _check_number(paths: list[Path]) -> None:
-    if len(paths) > MAX_SOURCES:
-        raise InputError(
-            f"{len(paths):,} sources are more than the {MAX_SOURCES:,} that can be named",
-            remedy="give the folder that holds them",
-        )
-
-
-def _everything(path: Path) -> InputError:
-    return InputError(
-        f"{shown_path(path)!r} is everything on this machine", remedy="give the folder that holds the documents"
-    )
-
-
-def check_paths(paths: list[Path]) -> None:
-    """Raise InputError for the first path that does not exist, is an address, or that cannot hold documents."""
-    for path in paths:
-        if str(path) == STDIN or address_of(path) is not None:
-            continue
-        shown = shown_path(path)
-        try:
-            path.lstat()
-        except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno not in (errno.ENOENT, errno.ENOTDIR):
-                raise InputError(f"{shown!r} cannot be read: {error.strerror or error}.") from error
-            address = _ADDRESS.match(shown)
-            if address is not None:  # a path keeps only one of the slashes
-                raise InputError(
-                    f"{address[1]}://{shown[address.end() :]} is an address",
-                    remedy="nothing is fetched, so download it first and give the file",
-                ) from error
-            places = "give a file, a folder, or - for standard input"
-            remedy = f"{places}; a text goes into a list" if " " in shown else places
-            raise InputError(f"{shown!r} does not exist", remedy=remedy) from error
-        real = _resolved(path)
-        if real == path.absolute().anchor:
-            raise _everything(path)
-        if real.startswith("/proc") and os.path.isdir(path):  # noqa: PTH112
-            raise InputError(f"{shown!r} describes processes and holds no documents", remedy="give another folder")
 
 
 def holds_run(folder: Path) -> bool:
@@ -123,10 +51,10 @@ class _Entry(NamedTuple):
         path = self.path / name
         path = path.absolute() if why_not_from_record(str(path)) else path  # a folder may be called "s3:"
         is_link = os.path.islink(path)  # noqa: PTH114  Path.is_symlink raises where a name is too long
-        return _Entry(path, self.place / name, _resolved(path) if is_link else f"{self.real}{os.sep}{name}")
+        return _Entry(path, self.place / name, resolved(path) if is_link else f"{self.real}{os.sep}{name}")
 
 
-def _resolved(path: Path) -> str:
+def resolved(path: Path) -> str:
     """Return a path without links; the path itself where a link cannot be read, as those of processes in /proc."""
     try:
         return os.path.realpath(path)

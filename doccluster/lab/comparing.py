@@ -23,7 +23,7 @@ from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
-from doccluster.pipeline.sources import MATRIX_OPTIONS, is_matrix
+from doccluster.pipeline.sources import MATRIX_OPTIONS, Source
 from doccluster.pipeline.vectorizing import vectorizer_options
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def compare_sources(
     source_by_name = _named(sources)
     in_memory = {Path(name): source for name, source in source_by_name.items() if name is not source}
     paths = [Path(name) for name in source_by_name]
-    format_given = (reader or {}).get("format")
-    matrices = {path: is_matrix(in_memory.get(path, path), format=format_given) for path in paths}
+    opened = {path: Source(in_memory.get(path, path), reader) for path in paths}
     spaces = settings.get("spaces", "both")
     # the one that asks most of the documents
     space = next(
@@ -100,13 +99,10 @@ def compare_sources(
         n_threads=settings.get("n_threads"),
     )
     encoded = EncodedRows.read(output)
-    options = _Options(truth, labels, embeddings, common, matrices)
+    options = _Options(truth, labels, embeddings, common, opened)
     options.check()
     names = {path: str(path) for path in paths} if isinstance(sources, Mapping) else _names(paths)
-    corpora = [
-        _labelled(path, names[path], in_memory.get(path, path), options, n_clusters, encoded, progress)
-        for path in paths
-    ]
+    corpora = [_labelled(path, names[path], options, n_clusters, encoded, progress) for path in paths]
     options.check_used(corpora)
     comparison = compare(corpora, progress=progress, **settings)
     if output is not None:
@@ -139,11 +135,11 @@ class _Options:
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]]
     embeddings: Any
     common: RunSettings
-    matrices: Mapping[Path, bool]  # whether each source is one
+    sources: Mapping[Path, Source]
 
     def check(self) -> None:
         """Raise InputError if something is said of a source that is not there, or of none where there are several."""
-        paths = list(self.matrices)
+        paths = list(self.sources)
         spellings = {name for path in paths for name in _spellings(path)}
         if not isinstance(self.truth, str | Mapping | None):
             raise InputError("names a label column", argument="truth", expected="its name, or a name for each source")
@@ -179,12 +175,12 @@ class _Options:
 
     def settings_of(self, path: Path) -> RunSettings:
         """Return the settings of a source; where sources are of both kinds, those that belong to its kind."""
-        embeddings, matrix, common = self.embeddings, self.matrices[path], self.common
+        embeddings, matrix, common = self.embeddings, self.sources[path].is_matrix, self.common
         if isinstance(embeddings, Mapping):
             embeddings = next((embeddings[name] for name in (*_spellings(path), None) if name in embeddings), None)
         column, by_name = self.column(path)
         truth = () if column is None or (matrix and not by_name) else (column,)
-        if len(set(self.matrices.values())) > 1:
+        if len({source.is_matrix for source in self.sources.values()}) > 1:
             given, terms = common.reader or {}, common.vectorizer or {}
             reader = {name: value for name, value in given.items() if (name in MATRIX_OPTIONS) == matrix}
             vectorizer = {"weighting": terms.get("weighting")} if matrix else terms
@@ -214,14 +210,13 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
 def _labelled(
     source: Path,
     name: str,
-    content: object,
     options: _Options,
     n_clusters: int | None,
     encoded: EncodedRows,
     progress: Progress,
 ) -> LabelledCorpus:
     settings = options.settings_of(source)
-    documents_read = read_documents(content, settings, progress)
+    documents_read = read_documents(options.sources[source], settings, progress)
     if settings.has_meaning:
         documents_read = with_meaning(documents_read, settings, progress, encoded)
     stages = Stages(settings.n_threads)

@@ -16,7 +16,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus import Corpus
 from doccluster.corpus.reader_options import SourceParameters
-from doccluster.corpus.reading import as_paths, texts_of_rows
+from doccluster.corpus.reading import texts_of_rows
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.text_vectors import NewDocuments, PlacingModel, place_blocks
 from doccluster.errors import InputError, SchemaError
@@ -29,7 +29,7 @@ from doccluster.pipeline.source_meaning import (
     meaning_like,
     reader_for,
 )
-from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
+from doccluster.pipeline.sources import Source, SourceDocuments, read_source
 from doccluster.results.document_frame import plain_where_whole
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model, load_model, model_of
@@ -125,7 +125,7 @@ def assign_documents(
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
     with block_stages(scheduler, scratch, n_threads=n_threads, announce=announce) as stages:
-        documents_read = read_source(stages.parted(source), **reading)
+        documents_read = read_source(stages.parted(Source(source, reading["reader"])), **reading)
         assert documents_read.corpus is not None  # a source in parts is made of texts
         assert isinstance(documents_read.corpus.texts, StoredTexts)
         going = None
@@ -150,8 +150,8 @@ def fitted_model(model: object) -> Model:
 
 def texts_of_source(run: Run, source: object) -> list[str] | None:
     """Return the texts of a source in memory, read as those of a run; None of files, a Corpus or a matrix."""
-    is_file = as_paths(source) is not None or callable(getattr(source, "read", None))
-    if is_file or isinstance(source, Corpus) or is_matrix(source):
+    kind, is_stream = Source(source), callable(getattr(source, "read", None))
+    if kind.paths is not None or kind.is_matrix or is_stream or isinstance(source, Corpus):
         return None
     settings = reader_settings(fitted_model(run), source, {}, as_run=True)
     return texts_of_rows(source, **{name: value for name, value in settings.items() if name != "keep_boilerplate"})
@@ -201,7 +201,7 @@ def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, 
     Raises SchemaError if the model's settings are none that a reader takes.
     """
     recorded = model.settings.get("reader") if as_run else None
-    if not recorded or is_matrix(source, format=reader.get("format")):
+    if not recorded or Source(source, reader).is_matrix:
         return dict(reader)
     try:
         check_group(SourceParameters, recorded, "reader")

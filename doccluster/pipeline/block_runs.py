@@ -14,12 +14,11 @@ from doccluster.base.paths import CHECKPOINT, unfinished_folder
 from doccluster.base.plain_values import format_size, listed, parse_size
 from doccluster.base.validation import check_positive_int
 from doccluster.clustering.algorithms import ALGORITHMS, QUALITIES, get_algorithm
-from doccluster.corpus.reading import as_paths
-from doccluster.corpus.walking import check_paths, expanded
+from doccluster.corpus.named_files import Files
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.in_process import Stages
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import is_matrix
+from doccluster.pipeline.sources import Source
 
 if TYPE_CHECKING:
     from doccluster.base.place import FilePlace
@@ -62,7 +61,7 @@ def check_block_settings(settings: RunSettings) -> None:
 
 @contextmanager
 def stages_for(
-    source: object,
+    source: Source,
     settings: RunSettings,
     *,
     scheduler: object = None,
@@ -76,11 +75,11 @@ def stages_for(
     in one process would surely need more than `max_memory`.
     """
     limit = (settings.clustering or {}).get("max_memory")
-    n_bytes = source_bytes(source)
+    n_bytes = 0 if source.files is None else text_bytes(source.files)
     is_smoothed = settings.algorithm == QUALITIES["default"]
     n_bytes_in_memory = n_bytes * (SMOOTHED_PER_BYTE if is_smoothed else MEMORY_PER_BYTE)
     is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes_in_memory > parse_size(limit)
-    is_text = not any(map(is_matrix, as_paths(source) or ()))
+    is_text = not (source.is_matrix or source.matrices)
     can_divide = is_text and get_algorithm(settings.algorithm).works_in_blocks
     can_divide &= getattr(settings.vectorizer, "other", None) is None
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
@@ -169,17 +168,9 @@ def _scratch_folder(scheduler: object, scratch: str | Path | None) -> Iterator[P
         ) from error
 
 
-def source_bytes(source: object) -> int:
-    """Return about how many bytes of text the files of a source hold; 0 for what is not in files.
-
-    Raises InputError if one of them cannot be a source.
-    """
-    paths = as_paths(source)
-    if paths is None:
-        return 0
-    paths = expanded(paths)
-    check_paths(paths)
-    return sum(map(_text_bytes, paths))
+def text_bytes(files: Files) -> int:
+    """Return about how many bytes of text files hold."""
+    return sum(map(_text_bytes, files.paths))
 
 
 def _text_bytes(path: Path) -> int:

@@ -21,7 +21,6 @@ from doccluster.base.progress import Progress
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters
 from doccluster.corpus.parts import FilesInParts
-from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.block_clustering import Checkpoints, cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, likely_copies
@@ -34,7 +33,7 @@ from doccluster.labeling import Placement, place_documents
 from doccluster.pipeline.fit import Fit
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments, letters_weight_of
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import SourceDocuments, is_matrix, matrix_in
+from doccluster.pipeline.sources import Source, SourceDocuments
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters, letters_vectorizer
@@ -63,22 +62,21 @@ class BlockStages(Stages):
         self.place, self.keep_bytes, self.announce, self.checkpoints = place, keep_bytes, announce, checkpoints
         self._bytes_before, self._n_documents = (0, 0), 0
 
-    def parted(self, source: object) -> object:
+    def parted(self, source: Source) -> Source:
         """Return a matrix as it is, and files of documents to be read in parts.
 
         Raises InputError if it is something else.
         """
-        paths = as_paths(source)
-        if is_matrix(matrix_in(source)) or (paths is not None and len(paths) == 1 and is_matrix(paths[0])):
+        if source.is_matrix:
             return source
-        if paths is None or any(is_matrix(path) for path in paths):
+        if source.files is None or source.matrices:
             raise InputError(
                 "only files of documents can be divided into blocks",
                 remedy=("give files or a folder, or leave out ", Argument("scheduler"), " and ", Argument("scratch")),
             )
         folder = self.place.folder / "texts"
         folder.mkdir()
-        return FilesInParts(paths, folder, self.place.map)
+        return Source(FilesInParts(source.files, folder, self.place.map))
 
     def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
         """Return the vectors of the documents that have terms, or a meaning to go by, in files.

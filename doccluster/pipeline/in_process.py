@@ -30,7 +30,7 @@ from doccluster.pipeline.cluster_count import count_clusters, recommended
 from doccluster.pipeline.fit import Fit, centroids_of, fit_clusters
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, with_meaning
-from doccluster.pipeline.sources import SourceDocuments, split_empty
+from doccluster.pipeline.sources import Source, SourceDocuments, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.selection import Recommendation
@@ -121,7 +121,7 @@ class Stages:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
         return True
 
-    def parted(self, source: object) -> object:
+    def parted(self, source: Source) -> Source:
         """Return a source as it is read here."""
         return source
 

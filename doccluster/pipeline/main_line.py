@@ -40,6 +40,7 @@ from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows, meaning_note, read_documents
 from doccluster.pipeline.sources import (
     N_KEPT,
+    Source,
     SourceDocuments,
     boilerplate_note,
     without_terms,
@@ -244,13 +245,14 @@ def make_run(
         settings.check_written()
         check_output(Path(output), overwrite=overwrite or goes_on)
     checkpoints = begin_checkpoints(output, checkpoint, overwrite=overwrite)
+    named = Source(source, settings.reader)
     with stages_for(
-        source, settings, scheduler=scheduler, scratch=scratch, checkpoints=checkpoints, announce=announce
+        named, settings, scheduler=scheduler, scratch=scratch, checkpoints=checkpoints, announce=announce
     ) as stages:
         clock = StageClock(progress, began=began, tell=stages.tell_stage)
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
         line = _Line(settings, stages, clock, encoded)
-        run, texts = line.run(source, wants_texts=report and with_texts, command=command or "")
+        run, texts = line.run(named, wants_texts=report and with_texts, command=command or "")
         answers, is_stopped = read_answers(encoded_in or output), run.provenance.interrupted
         writers: dict[str, Writer] = {}
         if namer is not None and not is_stopped:
@@ -302,7 +304,7 @@ class _Line:
         seed = settings.random_state
         self.seed = secrets.randbits(31) if seed is None else checked_seed(seed)
 
-    def run(self, source: object, *, wants_texts: bool, command: str) -> tuple[Run, Sequence[str] | None]:
+    def run(self, source: Source, *, wants_texts: bool, command: str) -> tuple[Run, Sequence[str] | None]:
         """Return the run, and the texts of its documents where it was made of texts."""
         with self.clock.stage("read"):
             documents = self.read(source, wants_texts=wants_texts)
@@ -322,9 +324,9 @@ class _Line:
             labeled = self.label(fit, vectorized, texts, copy_of)
         with self.clock.stage("judge"):
             evaluation = self.judge(vectorized.documents, labeled.evidence)
-        return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command, apart), texts
+        return self._record(source.given, documents, vectorized, copy_of, labeled, evaluation, command, apart), texts
 
-    def read(self, source: object, *, wants_texts: bool) -> SourceDocuments:
+    def read(self, source: Source, *, wants_texts: bool) -> SourceDocuments:
         """Return the documents of a source, with the labels of another program where there are such."""
         documents = read_documents(
             self.stages.parted(source), self.settings, self.clock.progress, wants_texts=wants_texts

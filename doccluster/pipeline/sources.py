@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ from doccluster.base.validation import in_form_of_content
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.columns import cell_labels
+from doccluster.corpus.named_files import Files, as_paths
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reader_options import SourceParameters
-from doccluster.corpus.reading import as_paths
 from doccluster.corpus.source_rows import SourceRows
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
@@ -46,6 +47,37 @@ CLASS_COLUMN = "class"
 N_SHOWN = 2
 MAX_SHOWN_LETTERS = 50  # characters
 N_KEPT = 200  # in run.json
+
+
+class Source:
+    """What a person gives to be read, and of which kind it is: a matrix, files of documents, or what is in memory.
+
+    `reader`: how it will be read, which may name its format. Raises InputError if it is a folder with several matrices,
+    or with a matrix beside documents.
+    """
+
+    def __init__(self, given: Any, reader: Mapping[str, Any] | None = None) -> None:
+        self.given, format = given, (reader or {}).get("format")
+        self.paths = as_paths(given)  # None of what is in memory
+        single = self.paths[0] if self.paths is not None and len(self.paths) == 1 else given
+        # a folder with a matrix, its names and its classes stands for the matrix
+        single = matrix_in(single) if format is None else single
+        self.matrix = single if is_matrix(single, format=format) else None  # in memory, or its file
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is a matrix, which has no texts."""
+        return self.matrix is not None
+
+    @property
+    def matrices(self) -> list[Path]:
+        """The paths of matrices; among files of documents there may be none."""
+        return [path for path in self.paths or () if is_matrix(path)]
+
+    @cached_property
+    def files(self) -> Files | None:
+        """The files that it names, which are there; None of what is in memory."""
+        return None if self.paths is None else Files(self.paths)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +213,7 @@ def read_source(
     truth: Sequence[str] = (),
     progress: Progress = silent,
 ) -> SourceDocuments:
-    """Open `source`: a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
+    """Open `source`: a Source, a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
 
     `reader`: arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`. `weighting`:
     for a matrix of counts. `truth`: columns that will be judged by: read as label columns, unless `reader` says which
@@ -190,16 +222,12 @@ def read_source(
     check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}
     max_expanded_size = options.get("max_expanded_size", "4G")
-    paths = as_paths(source) or []
-    single = paths[0] if len(paths) == 1 else source
-    # a folder with a matrix, its names and its classes stands for the matrix
-    if "format" not in options:
-        single = matrix_in(single)
-    if is_matrix(single, format=options.get("format")):
-        return replace(_read_matrix(single, options, weighting), max_expanded_size=max_expanded_size)
-    mixed = [str(path) for path in paths if is_matrix(path)]
-    if mixed:
-        raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others", remedy="give it alone")
+    source = source if isinstance(source, Source) else Source(source, options)
+    if source.is_matrix:
+        return replace(_read_matrix(source.matrix, options, weighting), max_expanded_size=max_expanded_size)
+    if source.matrices:
+        problem = f"{source.matrices[0]} is a matrix and cannot be read together with others"
+        raise InputError(problem, remedy="give it alone")
     for name in MATRIX_OPTIONS:
         if name in options:
             raise InputError(
@@ -211,9 +239,9 @@ def read_source(
     if truth:
         options.setdefault("label_columns", tuple(truth))
     keeps_boilerplate = options.pop("keep_boilerplate", False)
-    corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
+    corpus = read_corpus(source.files or source.given, progress=progress, **options)
     checksum = corpus_checksum(corpus)
-    parts = source if isinstance(source, FilesInParts) else None
+    parts = source.given if isinstance(source.given, FilesInParts) else None
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts)
     documents = _with_classes(DocumentTable.from_corpus(corpus), truth)
     source_documents = SourceDocuments(documents, corpus.skipped, checksum, corpus=corpus, left_out=left_out)

@@ -18,7 +18,7 @@ from doccluster.base.plain_values import parse_size
 from doccluster.base.text_table import csv_text
 from doccluster.cli.main import main
 from doccluster.corpus import opening
-from doccluster.corpus.walking import MAX_SOURCES, expanded
+from doccluster.corpus.named_files import MAX_SOURCES, expanded
 from doccluster.errors import InputError
 from doccluster.measures import score
 from doccluster.pipeline.main_line import run_pipeline

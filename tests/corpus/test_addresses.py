@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import FilesInParts, as_parts
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError, MissingDependency
@@ -123,7 +124,7 @@ def test_files_behind_addresses_are_read_in_parts(tmp_path, name, content):
     memory.pipe(f"/large/{name}", (tmp_path / name).read_bytes())
     (tmp_path / "texts").mkdir()
     options = {"format": "lines"} if name.startswith("lines") else {}
-    source = FilesInParts([Path("memory://large")], tmp_path / "texts", in_this_process)
+    source = FilesInParts(Files([Path("memory://large")]), tmp_path / "texts", in_this_process)
     try:
         found = read_corpus(source, **options)
     finally:

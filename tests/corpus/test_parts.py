@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk
@@ -26,7 +27,7 @@ def one_after_another(function, items, *shared):
 
 def in_parts(paths, folder, **options):
     folder.mkdir()
-    return read_corpus(FilesInParts(paths, folder, one_after_another), **options)
+    return read_corpus(FilesInParts(Files(paths), folder, one_after_another), **options)
 
 
 def assert_same(found, expected):
@@ -105,7 +106,7 @@ def test_a_part_that_vanished_is_listed_and_the_run_goes_on(tmp_path, tables):
         return one_after_another(function, items, *shared)
 
     (tmp_path / "texts").mkdir()
-    corpus = read_corpus(FilesInParts([tables], tmp_path / "texts", without_one))
+    corpus = read_corpus(FilesInParts(Files([tables]), tmp_path / "texts", without_one))
     gone = [one for one in corpus.skipped if one.source == "b.jsonl.gz"]
     assert [one.reason for one in gone] == ["unreadable"]
     assert len(corpus) == len(read_corpus(tables))

@@ -11,6 +11,7 @@ from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.corpus import read_corpus
 from doccluster.corpus.assembly import changed_names, joined_columns
 from doccluster.corpus.column_names import UniqueNames
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import FilesInParts
 
 
@@ -49,7 +50,7 @@ def test_rows_keep_their_place_among_what_was_skipped_and_renamed(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "texts").mkdir()
     one_by_one = lambda function, items, *shared: (function(item, *shared) for item in items)  # noqa: E731
-    source = FilesInParts([tmp_path], tmp_path / "texts", one_by_one)
+    source = FilesInParts(Files([tmp_path]), tmp_path / "texts", one_by_one)
     whole, parted = read_corpus([tmp_path / "a.csv", tmp_path / "b.csv"]), read_corpus(source)
     assert isinstance(parted.ids, CodedColumn)
     assert parted.ids == whole.ids

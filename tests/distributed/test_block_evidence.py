@@ -13,6 +13,7 @@ from doccluster.base.place import FilePlace
 from doccluster.base.validation import unit_rows
 from doccluster.corpus import read_corpus
 from doccluster.corpus.duplicates import alike_in_a_band, band_signatures
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import FilesInParts
 from doccluster.distributed import block_evidence
 from doccluster.distributed.block_evidence import BlockEvidence, likely_copies
@@ -43,7 +44,7 @@ def test_rows_that_find_no_room_are_told_in_a_sentence(tmp_path, full):
     place, vectorizer = FilePlace(tmp_path), TfidfVectorizer()
     for name in ("texts", "rows"):
         (tmp_path / name).mkdir()
-    texts = read_corpus(FilesInParts([source], tmp_path / "texts", place.map), format="lines").texts.blocks
+    texts = read_corpus(FilesInParts(Files([source]), tmp_path / "texts", place.map), format="lines").texts.blocks
     learn_terms(place, texts, vectorizer)
     (tmp_path / "rows" / f"{full}.npy").symlink_to("/dev/full")
     with pytest.raises(InputError, match=rf"{full}\.npy cannot be written \(No space left on device\)"):

@@ -19,6 +19,7 @@ from doccluster.base.blocks import row_blocks, scratch_failed
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus
+from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import FilesInParts, Part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
 from doccluster.distributed.text_vectors import count_block, weigh_block
@@ -131,7 +132,7 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
         alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.items)]
         return two_processes.map(end_once, alone, function, shared, str(tmp_path / "read"))
 
-    corpus = read_corpus(FilesInParts(paths, tmp_path / "texts", read_all), format="lines")
+    corpus = read_corpus(FilesInParts(Files(paths), tmp_path / "texts", read_all), format="lines")
     expected = read_corpus(paths, format="lines")
     assert list(corpus.texts) == list(expected.texts)
     assert corpus.ids == expected.ids
