@@ -17,6 +17,7 @@ from doccluster.corpus.reader_options import ReadOptions, SourceParameters
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.main_line import make_run, run_pipeline
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import RunSettings, recorded_run
 from doccluster.vectors import read_matrix
 
@@ -46,9 +47,8 @@ def test_the_signature_of_the_reader_is_that_of_its_parameters():
 
 
 def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
-    # where `rerun` finds what was encoded, and whether it writes
-    told = arguments(make_run, "settings") - {"encoded_in", "may_write"}
-    assert names(RunSettings) | told == arguments(run_pipeline, "quality")  # which only names an algorithm
+    work = {one.name for one in dataclasses.fields(RunWork)}
+    assert {"source"} | names(RunSettings) | work == arguments(run_pipeline, "quality")  # which only names an algorithm
 
 
 OWN_DEFAULTS = {  # where no quality is named; where each source has classes, and files of labels beside them
@@ -133,7 +133,7 @@ def test_an_empty_name_is_no_source_here_or_in_a_record(tmp_path):
         read_corpus("")
     text = tmp_path / "texts.txt"
     text.write_text("\n\n".join(TEXTS), encoding="utf-8")
-    make_run(text, RunSettings(n_clusters=2), output=tmp_path / "run")
+    make_run(text, RunSettings(n_clusters=2), RunWork(output=tmp_path / "run"))
     record = tmp_path / "run" / "run.json"
     content = json.loads(record.read_text(encoding="utf-8"))
     content["parameters"]["source"].append("")
@@ -155,7 +155,7 @@ def test_a_run_is_repeated_with_the_columns_that_it_read(tmp_path):
     path, output = tmp_path / "a.jsonl", tmp_path / "run"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     chosen = {"text_column": "description", "date_column": "", "source_column": ""}
-    run = make_run(path, RunSettings(n_clusters=2, reader=chosen), output=output)
+    run = make_run(path, RunSettings(n_clusters=2, reader=chosen), RunWork(output=output))
     content = json.loads((output / "run.json").read_text(encoding="utf-8"))
     content["parameters"]["reader"] = {}  # as 1.0.0 left it, which knew no other names
     (output / "run.json").write_text(json.dumps(content), encoding="utf-8")

@@ -24,6 +24,7 @@ from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.measures import _distances, evaluate, list_measures
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, stages_for, text_bytes
 from doccluster.pipeline.in_blocks import BlockStages
+from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
@@ -256,6 +257,6 @@ def test_files_are_divided_above_the_small_size_if_they_surely_need_more_memory(
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", n_bytes - smaller)
     limit = n_bytes * MEMORY_PER_BYTE - scarcer
     settings = RunSettings(n_clusters=3, algorithm="settled", clustering={"max_memory": limit})
-    with stages_for(Source(source), settings) as work:
+    with stages_for(Source(source), settings, RunWork()) as work:
         assert isinstance(work, BlockStages) == is_divided
         assert isinstance(work, BlockStages) == is_divided

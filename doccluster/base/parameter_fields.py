@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from doccluster.base.plain_values import one_of
 from doccluster.base.progress import checked_progress
@@ -23,6 +23,8 @@ from doccluster.errors import Argument, InputError
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
+A = TypeVar("A")
+P = ParamSpec("P")
 SYNONYMS = (  # what commands, scikit-learn and our own functions call the same thing
     ("n_clusters", "k", "n_topics", "centers", "n_components"),
     ("random_state", "seed"),
@@ -169,6 +171,30 @@ def at_the_door(function: F, name: str | None = None) -> F:
     if name is not None and not function.__qualname__.endswith("__init__"):
         checked.__module__, checked.__qualname__ = "doccluster", name  # where pickle looks for it
     return cast(F, checked)
+
+
+def called_with(kind: Callable[P, A]) -> Callable[[Callable[[Any, A], T]], Callable[P, T]]:
+    """Return a decorator by which a function takes what a dataclass is made of, as arguments of its own.
+
+    The function gets the field `source` of the dataclass, and the dataclass.
+    """
+
+    def decorate(function: Callable[[Any, A], T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> T:
+            values: Any = kind(*arguments, **keywords)
+            return function(values.source, values)
+
+        returned = inspect.signature(function).return_annotation
+        call.__signature__ = inspect.signature(kind).replace(return_annotation=returned)  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def part_of(values: object, kind: Callable[..., T]) -> T:
+    """Return the part of a dataclass that is another, from which it inherits."""
+    return kind(**{item.name: getattr(values, item.name) for item in fields(cast(Any, kind))})
 
 
 def described_by(kind: object) -> Callable[[T], T]:

@@ -22,7 +22,7 @@ from doccluster.lab.comparison_result import Comparison, headline, latex_summary
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
+from doccluster.pipeline.source_meaning import EncodedRows
 from doccluster.pipeline.sources import MATRIX_OPTIONS, Source
 from doccluster.pipeline.vectorizing import vectorizer_options
 
@@ -216,15 +216,11 @@ def _labelled(
     progress: Progress,
 ) -> LabelledCorpus:
     settings = options.settings_of(source)
-    documents_read = read_documents(options.sources[source], settings, progress)
-    if settings.has_meaning:
-        documents_read = with_meaning(documents_read, settings, progress, encoded)
-    stages = Stages(settings.n_threads)
-    vectorized = stages.vectorize(documents_read, settings)
-    documents = vectorized.documents
-    vectorized.vectors.in_space(settings.space)  # refused now if documents have no meaning
+    prepared = Stages(settings, progress=progress).prepare(options.sources[source], encoded=encoded)
+    documents = prepared.documents
+    prepared.vectors.in_space(settings.space)  # refused now if documents have no meaning
     by_words = replace(settings, space="words", algorithm=QUALITIES["default"])  # which alone takes letters
-    vectors = stages.with_letters(vectorized, documents_read, by_words)
+    vectors = Stages(by_words).with_letters(prepared)
     column, _ = options.column(source)
     truth = column if column in documents.labels else next(iter(documents.labels), None)
     if truth is None and n_clusters is None:
@@ -244,7 +240,7 @@ def _labelled(
         about = {"truth": truth, "n_classes": n_classes, "label_columns": ", ".join(documents.labels)}
     ids = [documents.ids[row] for row in rows]
     files = _names(options.label_files(source))
-    every_id = documents_read.documents.ids
+    every_id = prepared.source.documents.ids
     labels = {called: _labels_of(ids, every_id, source, file, called) for file, called in files.items()}
     return LabelledCorpus(
         name,

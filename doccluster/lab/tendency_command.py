@@ -15,9 +15,8 @@ from doccluster.cli.console import json_option, print_json, print_table, progres
 from doccluster.cli.source_options import reader_options, typed_source, vectorizer_options
 from doccluster.cli.verb import Verb, Whole
 from doccluster.lab.tendency_tests import Tendency, tendency
+from doccluster.pipeline.in_process import Stages
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.source_meaning import read_documents
-from doccluster.pipeline.sources import split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options as checked_options
 
 
@@ -41,11 +40,10 @@ def tendency_of(
     max_documents
         As for `doccluster.tendency`.
     """
-    settings = RunSettings(reader=reader, vectorizer=checked_options(vectorizer))
-    source_read = read_documents(source, settings, progress)
-    vectors = source_read.vectorize(language=language, options=settings.vectorizer, n_threads=n_threads)
-    _, _, non_empty = split_empty(source_read.documents, vectors.vectors, space="words")
-    return tendency(non_empty, max_documents=max_documents, random_state=random_state, progress=progress)
+    options = checked_options(vectorizer)
+    settings = RunSettings(reader=reader, language=language, vectorizer=options, space="words", n_threads=n_threads)
+    vectors = Stages(settings, progress=progress).prepare(source).vectors
+    return tendency(vectors, max_documents=max_documents, random_state=random_state, progress=progress)
 
 
 @click.command("tendency", cls=Verb, gathers=GATHERS)

@@ -124,7 +124,7 @@ def assign_documents(
         return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
-    with block_stages(scheduler, scratch, n_threads=n_threads, announce=announce) as stages:
+    with block_stages(RunSettings(n_threads=n_threads), scheduler, scratch, announce=announce) as stages:
         documents_read = read_source(stages.parted(Source(source, reading["reader"])), **reading)
         assert documents_read.corpus is not None  # a source in parts is made of texts
         assert isinstance(documents_read.corpus.texts, StoredTexts)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from doccluster.base.named_places import Announce
 from doccluster.base.paths import CHECKPOINT, unfinished_folder
@@ -17,6 +17,7 @@ from doccluster.clustering.algorithms import ALGORITHMS, QUALITIES, get_algorith
 from doccluster.corpus.named_files import Files
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.in_process import Stages
+from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source
 
@@ -63,11 +64,10 @@ def check_block_settings(settings: RunSettings) -> None:
 def stages_for(
     source: Source,
     settings: RunSettings,
+    work: RunWork,
     *,
-    scheduler: object = None,
-    scratch: str | Path | None = None,
+    seed: int = 0,
     checkpoints: Checkpoints | None = None,
-    announce: Announce | None = None,
 ) -> Iterator[Stages]:
     """Yield where the stages of a run take place: in this process, or in blocks.
 
@@ -82,28 +82,29 @@ def stages_for(
     is_text = not (source.is_matrix or source.matrices)
     can_divide = is_text and get_algorithm(settings.algorithm).works_in_blocks
     can_divide &= getattr(settings.vectorizer, "other", None) is None
-    if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
-        yield Stages(settings.n_threads)
+    how: dict[str, Any] = {"seed": seed, "progress": work.progress}
+    is_asked_for = work.scheduler is not None or work.scratch is not None or checkpoints is not None
+    if not is_asked_for and not (is_too_large and can_divide):
+        yield Stages(settings, **how)
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
-    with block_stages(
-        scheduler, scratch, n_threads=settings.n_threads, keep_bytes=keep, checkpoints=checkpoints, announce=announce
-    ) as stages:
-        if announce is not None:
-            announce(_plan(n_bytes, stages.place, keep))
+    how |= {"keep_bytes": keep, "checkpoints": checkpoints, "announce": work.announce}
+    with block_stages(settings, work.scheduler, work.scratch, **how) as stages:
+        if work.announce is not None:
+            work.announce(_plan(n_bytes, stages.place, keep))
         yield stages
 
 
 @contextmanager
 def block_stages(
+    settings: RunSettings,
     scheduler: object,
     scratch: str | Path | None,
     *,
-    n_threads: int | None = None,
     keep_bytes: int = KEPT_BYTES,
-    checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
+    **how: Any,
 ) -> Iterator[BlockStages]:
     """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
     from doccluster.base.place import FilePlace  # most runs are in one process, and import none of this
@@ -112,14 +113,14 @@ def block_stages(
     with ExitStack() as stack:
         folder = stack.enter_context(_scratch_folder(scheduler, scratch))
         if scheduler is None:
-            place = FilePlace(folder, n_threads)
+            place = FilePlace(folder, settings.n_threads)
         else:
             from doccluster.distributed.dask_workers import connect
 
             place = on_cluster = stack.enter_context(connect(scheduler, folder))
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        yield BlockStages(place, keep_bytes=keep_bytes, announce=announce, checkpoints=checkpoints, n_threads=n_threads)
+        yield BlockStages(place, settings, keep_bytes=keep_bytes, announce=announce, **how)
 
 
 def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite: bool) -> Checkpoints | None:

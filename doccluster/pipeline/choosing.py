@@ -13,14 +13,12 @@ from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.corpus import Corpus
-from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.cluster_count import recommended, with_examples
-from doccluster.pipeline.in_process import Stages, VectorizedDocuments, order_of
+from doccluster.pipeline.in_process import Prepared, Stages, order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.news import news_among
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
+from doccluster.pipeline.source_meaning import EncodedRows
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
 from doccluster.selection import CriteriaOverK, Recommendation
@@ -109,13 +107,9 @@ def choose_clusters(
     )
     settings.check()
     encoded = EncodedRows.read(None if encoder is None else output)
-    documents_read = read_documents(source, settings, progress)
-    if settings.has_meaning:
-        documents_read = with_meaning(documents_read, settings, progress, encoded)
-    stages = Stages(n_threads=n_threads)
-    vectorized = stages.vectorize(documents_read, settings)
-    documents, corpus = vectorized.documents, documents_read.corpus
-    vectors = stages.with_letters(vectorized, documents_read, settings)
+    stages = Stages(settings, progress=progress)
+    prepared = stages.prepare(source, encoded=encoded)
+    documents, vectors = prepared.documents, stages.with_letters(prepared)
     order = order_of(vectors)
     vectors_in_order = vectors.take(order)
     recommendation, _ = recommended(
@@ -141,9 +135,9 @@ def choose_clusters(
             n_threads=n_threads,
             progress=progress,
         )
-    recommendation, vectors = _with_names(recommendation.reordered(order), vectorized, vectors, corpus)
-    is_news = granularity is None and ks is None and news_among(documents, corpus) is not None
-    choice = Choice(recommendation, documents, vectors, len(vectorized.empty), is_news, criteria)
+    recommendation, vectors = _with_names(recommendation.reordered(order), prepared, vectors)
+    is_news = granularity is None and ks is None and news_among(documents, prepared.source.corpus) is not None
+    choice = Choice(recommendation, documents, vectors, len(prepared.empty), is_news, criteria)
     if output is not None:
         write_choice(choice, Path(output))
         if encoded.model:
@@ -152,11 +146,10 @@ def choose_clusters(
 
 
 def _with_names(
-    recommendation: Recommendation, vectorized: VectorizedDocuments, vectors: DocumentVectors, corpus: Corpus | None
+    recommendation: Recommendation, prepared: Prepared, vectors: DocumentVectors
 ) -> tuple[Recommendation, DocumentVectors]:
     """Return a recommendation with a named cluster of each level, and the vectors with their terms as written."""
-    vectorization, documents = vectorized.vectorization, vectorized.documents
-    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions)
+    vectorization, documents, texts = prepared.vectorization, prepared.documents, prepared.texts
     if texts is not None:
         vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
     unwanted = unwanted_words(vectorization, texts, None)

@@ -17,7 +17,6 @@ from doccluster.base.checksums import matrix_checksum
 from doccluster.base.package import __version__
 from doccluster.base.place import FilePlace
 from doccluster.base.plain_values import format_size
-from doccluster.base.progress import Progress
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters
 from doccluster.corpus.parts import FilesInParts
@@ -31,7 +30,7 @@ from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
 from doccluster.pipeline.fit import Fit
-from doccluster.pipeline.in_process import Stages, VectorizedDocuments, letters_weight_of
+from doccluster.pipeline.in_process import Prepared, Stages, letters_weight_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, SourceDocuments
 from doccluster.pipeline.vectorizing import Vectorization
@@ -52,13 +51,14 @@ class BlockStages(Stages):
     def __init__(
         self,
         place: FilePlace,
+        settings: RunSettings,
         *,
         keep_bytes: int,
         announce: Callable[[str], None] | None = None,
         checkpoints: Checkpoints | None = None,
-        n_threads: int | None = None,
+        **seed_and_progress: Any,
     ) -> None:
-        super().__init__(n_threads)
+        super().__init__(settings, **seed_and_progress)
         self.place, self.keep_bytes, self.announce, self.checkpoints = place, keep_bytes, announce, checkpoints
         self._bytes_before, self._n_documents = (0, 0), 0
 
@@ -78,18 +78,16 @@ class BlockStages(Stages):
         folder.mkdir()
         return Source(FilesInParts(source.files, folder, self.place.map))
 
-    def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
-        """Return the vectors of the documents that have terms, or a meaning to go by, in files.
+    def vectorize(self, source: SourceDocuments) -> Prepared:
+        """Return the documents that have terms, or a meaning to go by, as vectors in files.
 
         Raises NothingUsable if there is none.
         """
-        self._n_documents = len(source.documents)
+        self._n_documents, settings = len(source.documents), self.settings
         if source.corpus is None:
-            vectorized = super().vectorize(source, settings)
-            vectors = vectorized.vectors.kept_in(self.place)
-            return replace(
-                vectorized, vectors=vectors, vectorization=replace(vectorized.vectorization, vectors=vectors)
-            )
+            prepared = super().vectorize(source)
+            vectors = prepared.vectors.kept_in(self.place)
+            return replace(prepared, vectors=vectors, vectorization=replace(prepared.vectorization, vectors=vectors))
         texts, meaning = source.corpus.texts, source.meaning
         assert isinstance(texts, StoredTexts)
         options: Mapping[str, Any] = settings.vectorizer or {}
@@ -114,29 +112,29 @@ class BlockStages(Stages):
             n_words = vectors.mean_words * places.size / len(texts)
             weight = source.meaning_weight or trusted_weight(matrix, n_words, of_rows, self.n_threads)
             vectors = replace(vectors, meaning=replace(of_rows, weight=weight))
-        return VectorizedDocuments(
+        return Prepared(
+            source,
             Vectorization(vectors, vectorizer, languages, writing),
             documents,
             vectors,
             empty=source.documents.take(np.flatnonzero(is_empty)),
         )
 
-    def with_letters(
-        self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
-    ) -> DocumentVectors:
+    def with_letters(self, prepared: Prepared) -> DocumentVectors:
         """Return the vectors with letters beside the words, where these are short, in files."""
-        vectors, (weight, lengths) = vectorized.vectors, letters_weight_of(vectorized, settings)
-        if not weight or source.corpus is None:
+        vectors, corpus = prepared.vectors, prepared.source.corpus
+        weight, lengths = letters_weight_of(prepared, self.settings)
+        if not weight or corpus is None:
             return vectors
-        assert isinstance(source.corpus.texts, StoredTexts)
-        texts, vectorizer = source.corpus.texts.blocks, letters_vectorizer(lengths)
+        assert isinstance(corpus.texts, StoredTexts)
+        texts, vectorizer = corpus.texts.blocks, letters_vectorizer(lengths)
         try:
             learn_terms(self.place, texts, vectorizer)
         except NothingUsable:
             return vectors
-        every = np.ones(len(source.corpus), np.bool_)
+        every = np.ones(len(corpus), np.bool_)
         rows, _, _ = write_rows(self.place, texts, vectorizer, every, name="letters")
-        return vectors.with_letters(Letters(self.place.take(rows, vectorized.documents.positions), weight))
+        return vectors.with_letters(Letters(self.place.take(rows, prepared.documents.positions), weight))
 
     def holds_rows(self, n_documents: int) -> bool:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
@@ -158,11 +156,12 @@ class BlockStages(Stages):
         blocks = blocks_of_table(self.place, documents.unit)
         return cluster_blocks(self.place, blocks, parameters, keep_bytes=self.keep_bytes, checkpoints=checkpoints)
 
-    def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
+    def evidence(self, vectors: DocumentVectors, partition: Partition) -> ClusterEvidence:
         """Return the evidence that measures need; that of csr rows is made where they lie."""
         if not vectors.is_sparse:
-            return super().evidence(vectors, partition, progress)
-        return BlockEvidence(self.place, vectors.documents, partition, n_threads=self.n_threads, progress=progress)
+            return super().evidence(vectors, partition)
+        how: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
+        return BlockEvidence(self.place, vectors.documents, partition, **how)
 
     def place_documents(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""

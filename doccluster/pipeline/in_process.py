@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +20,24 @@ import numpy.typing as npt
 from doccluster.base.arrays import Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, row_blocks
 from doccluster.base.place import Place
-from doccluster.base.progress import Progress
+from doccluster.base.progress import Progress, StageClock, silent
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
 from doccluster.clustering.k_means.spherical import FitSpherical
 from doccluster.clustering.task import ClusteringTask
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
+from doccluster.measures import Evaluation, evaluate
+from doccluster.measures.judging import PAIRWISE_SECONDS
+from doccluster.pipeline._apart import Apart
 from doccluster.pipeline.cluster_count import count_clusters, recommended
+from doccluster.pipeline.copies import find_first_copies
 from doccluster.pipeline.fit import Fit, centroids_of, fit_clusters
+from doccluster.pipeline.foreign_labels import with_labels
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.source_meaning import EncodedRows, with_meaning
+from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.sources import Source, SourceDocuments, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
@@ -100,13 +108,22 @@ def _digest(content: bytes) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class VectorizedDocuments:
-    """The documents that have terms, how they became vectors, these, and the documents without terms."""
+class Prepared:
+    """The documents of a source that have terms, as vectors, and what else of the source a run needs."""
 
-    vectorization: Vectorization
+    source: SourceDocuments  # all documents, as they were read
+    vectorization: Vectorization  # how they became vectors
     documents: DocumentTable
     vectors: DocumentVectors
-    empty: DocumentTable
+    empty: DocumentTable  # the documents without terms
+    copy_of: Integers | None = None  # the first near-copy of each document, where that was looked for
+    apart: Apart | None = None  # which terms of authors are weighed down
+
+    @property
+    def texts(self) -> PickedTexts | None:
+        """The texts of the documents; None of a matrix."""
+        corpus = self.source.corpus
+        return None if corpus is None else PickedTexts(corpus.texts, self.documents.positions)
 
 
 class Stages:
@@ -114,40 +131,66 @@ class Stages:
 
     place: Place
 
-    def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads, self.place = n_threads, Place(n_threads)
+    def __init__(self, settings: RunSettings, *, seed: int = 0, progress: Progress = silent) -> None:
+        self.settings, self.seed, self.progress = settings, seed, progress
+        self.n_threads, self.place = settings.n_threads, Place(settings.n_threads)
 
     def holds_rows(self, n_documents: int) -> bool:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
         return True
 
+    def prepare(
+        self,
+        source: object,
+        *,
+        clock: StageClock | None = None,
+        encoded: EncodedRows | None = None,
+        wants_texts: bool = False,
+        finds_copies: bool = False,
+    ) -> Prepared:
+        """Return a source as vectors: read, encoded where the settings ask for a meaning, vectorized.
+
+        `clock` times the three stages. `encoded`: rows of texts that are not encoded again. `finds_copies`: whether the
+        first near-copy of each document is looked for.
+        """
+        settings, stage = self.settings, (lambda name: nullcontext()) if clock is None else clock.stage
+        with stage("read"):
+            source = self.parted(source if isinstance(source, Source) else Source(source, settings.reader))
+            documents = read_documents(source, settings, self.progress, wants_texts=wants_texts)
+            if settings.labels is not None:
+                documents = with_labels(documents, settings.labels)
+        if settings.has_meaning:
+            with stage("encode"):
+                documents = with_meaning(documents, settings, self.progress, encoded, place=self.place)
+        with stage("vectorize"):
+            prepared = self.vectorize(documents)
+            if finds_copies:
+                likely = self.likely_copies(prepared.vectors)
+                copy_of = find_first_copies(prepared.vectors, prepared.documents, documents.corpus, likely)
+                prepared = replace(prepared, copy_of=copy_of)
+        return prepared
+
     def parted(self, source: Source) -> Source:
         """Return a source as it is read here."""
         return source
 
-    def with_meaning(
-        self, source: SourceDocuments, settings: RunSettings, progress: Progress, encoded: EncodedRows
-    ) -> SourceDocuments:
-        """Return a source with the meaning that its run asks for."""
-        return with_meaning(source, settings, progress, encoded, place=self.place)
-
-    def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
-        """Return the vectors of the documents that have terms, or a meaning to go by."""
+    def vectorize(self, source: SourceDocuments) -> Prepared:
+        """Return the documents that have terms, or a meaning to go by, as vectors."""
+        settings = self.settings
         vectorization = source.vectorize(
             language=settings.language, options=settings.vectorizer, n_threads=self.n_threads
         )
         documents, empty, vectors = split_empty(source.documents, vectorization.vectors, space=settings.space)
-        return VectorizedDocuments(vectorization, documents, vectors, empty)
+        return Prepared(source, vectorization, documents, vectors, empty)
 
-    def with_letters(
-        self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
-    ) -> DocumentVectors:
+    def with_letters(self, prepared: Prepared) -> DocumentVectors:
         """Return the vectors with letters beside the words, where these are short."""
-        vectors, (weight, lengths) = vectorized.vectors, letters_weight_of(vectorized, settings)
-        if not weight or source.corpus is None:
+        vectors, corpus = prepared.vectors, prepared.source.corpus
+        weight, lengths = letters_weight_of(prepared, self.settings)
+        if not weight or corpus is None:
             return vectors
-        letters = letters_of(source.corpus.texts, weight, lengths, n_threads=self.n_threads)
-        return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
+        letters = letters_of(corpus.texts, weight, lengths, n_threads=self.n_threads)
+        return vectors.with_letters(letters and letters.take(prepared.documents.positions))
 
     def likely_copies(self, vectors: DocumentVectors) -> Integers | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
@@ -157,13 +200,12 @@ class Stages:
         self,
         vectors: DocumentVectors,
         documents: DocumentTable,
-        settings: RunSettings,
-        seed: int,
-        progress: Progress,
         *,
         rows: Integers | None = None,
+        **other_settings: Any,
     ) -> Fit:
         """Return the clusters that the algorithm finds in all or some rows, of a number that is given or chosen."""
+        settings, seed, progress = replace(self.settings, **other_settings), self.seed, self.progress
         with self.place.for_a_while() as place:
             chosen = vectors if rows is None else vectors.take(rows, place)
             order = order_of(chosen, place)
@@ -194,53 +236,59 @@ class Stages:
             fit = replace(fit, n_asked=count.k, choice=count.choice, letters=vectors.letters)
             return fit.in_input_order(order)
 
-    def finer(
-        self,
-        vectors: DocumentVectors,
-        documents: DocumentTable,
-        settings: RunSettings,
-        seed: int,
-        progress: Progress,
-    ) -> Recommendation | None:
+    def finer(self, vectors: DocumentVectors, documents: DocumentTable) -> Recommendation | None:
         """Return subtopics of a sample for clusters whose number was given; None where the data have no topics."""
         with self.place.for_a_while() as place:
             order = order_of(vectors, place)
             choice, _ = recommended(
-                vectors.take(order, place).in_space(settings.space),
+                vectors.take(order, place).in_space(self.settings.space),
                 documents,
                 granularity="topics",
                 max_documents=MAX_FOR_FINER,
-                seed=seed,
+                seed=self.seed,
                 n_threads=self.n_threads,
-                progress=progress,
+                progress=self.progress,
                 place=place,
             )
         return choice.reordered(order) if choice.k is not None and choice.granularity == "topics" else None
 
     fit_spherical: FitSpherical | None = None
 
-    def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
+    def evidence(self, vectors: DocumentVectors, partition: Partition) -> ClusterEvidence:
         """Return the evidence that labels and measures need."""
-        return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=progress)
+        return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=self.progress)
 
     def place_documents(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""
         return place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=self.n_threads)
 
+    def judge(self, evidence: ClusterEvidence, documents: DocumentTable) -> Evaluation:
+        """Return the scores of the clusters, by the classes too where there are such."""
+        settings = self.settings
+        return evaluate(
+            evidence.partition,
+            truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,
+            evidence=evidence,
+            measures=settings.measures,
+            pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
+            n_threads=settings.n_threads,
+            progress=self.progress,
+        )
+
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say what a stage took that is over, where a person should know; here the run writes it down."""
 
 
-def letters_weight_of(vectorized: VectorizedDocuments, settings: RunSettings) -> tuple[float, Lengths]:
+def letters_weight_of(prepared: Prepared, settings: RunSettings) -> tuple[float, Lengths]:
     """Return how much letters count in a run, 0 for not at all, and how long their runs are."""
     if settings.letters is False or not settings.takes_letters:
         return 0.0, OF_WORDS
-    made = vectorized.vectorization
+    made = prepared.vectorization
     if made.vectorizer is None:
         if settings.letters:
             raise InputError("a matrix has no letters", remedy=("leave out ", Argument("letters", True)))
         return 0.0, OF_WORDS
-    return letters_weight(vectorized.vectors, made.vectorizer, made.writing, wanted=settings.letters)
+    return letters_weight(prepared.vectors, made.vectorizer, made.writing, wanted=settings.letters)
 
 
 def side_by_side(vectors: DocumentVectors, algorithm: Algorithm, place: Place) -> DocumentVectors:

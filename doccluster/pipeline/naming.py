@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,21 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Labels
 from doccluster.base.progress import LOOPS
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
-from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
-from doccluster.labeling.label_terms import label_levels
-from doccluster.pipeline.nested_levels import LabelsOfLevels
 from doccluster.pipeline.vectorizing import Vectorization
-from doccluster.results.document_table import DocumentTable
-from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
-from doccluster.results.tree import Levels, TreeLevel
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
@@ -48,54 +40,6 @@ N_MESSAGES = 2_000  # evenly spaced, in which the words of their writers are tol
 QUOTING = (">", "|", ":", "}")
 MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
 _WORD = re.compile(r"\w+")
-
-
-def name_clusters(
-    vectorization: Vectorization,
-    vectors: DocumentVectors,
-    evidence: ClusterEvidence,
-    placed: Placement,
-    texts: Sequence[str] | None,
-    documents: DocumentTable,
-    is_other: npt.NDArray[np.bool_] | None = None,
-    around: LabelsOfLevels | None = None,
-    *,
-    unwanted: Collection[str] = frozenset(),
-) -> tuple[DocumentVectors, Levels, tuple[ClusterDescription, ...]]:
-    """Describe each cluster, and those of the levels around them; the first value is `vectors` as they are shown.
-
-    That is with their terms in the commonest written form. `texts` and `documents` are those of the rows of `vectors`;
-    there are no texts of a ready matrix. The vectorizer learns the written forms too, so that later labels show the
-    same words. Documents that are shown as Other stand for no cluster, and do not count in its size.
-    """
-    partition, words = evidence.partition, vectorization.function_words.union(unwanted)
-    around = around or LabelsOfLevels()
-    if texts is not None:
-        vectors = in_written_forms(vectorization, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
-    phrases = phrases_of(vectorization, vectors, partition, texts, documents.titles, words)
-    outlets = outlets_of(documents)
-
-    def level(name: str, labels: Labels, phrases: LabelPhrases | None = None, **evidence: object) -> TreeLevel:
-        how: dict[str, Any] = {"unwanted": unwanted, "outlets": outlets, "phrases": phrases, **evidence}
-        of_level = Partition(labels, tuple(range(int(labels.max()) + 1)))
-        described = describe_texts(vectorization, vectors, of_level, texts, documents.titles, **how)
-        return TreeLevel(name, labels, tuple(without_other(described, of_level, is_other)))
-
-    shown = level(around.shown, partition.labels, phrases, placement=placed, evidence=evidence)
-    # names of the levels above are made of the same phrases, added up
-    coarser = []
-    for name, labels in around.coarser.items():
-        groups = shown.parents_on(TreeLevel(name, labels, ()))
-        coarser.append(level(name, labels, None if phrases is None else phrases.of_groups(groups)))
-    finer = [level(name, labels) for name, labels in around.finer.items()]
-    levels = [*coarser, shown, *finer]
-    if len(levels) == 1:
-        return vectors, Levels(), shown.clusters
-    parents = [fine.parents_on(coarse) for coarse, fine in itertools.pairwise(levels)]
-    labeled = label_levels([tree_level.clusters for tree_level in levels], parents)
-    levels = [replace(tree_level, clusters=clusters) for tree_level, clusters in zip(levels, labeled, strict=True)]
-    place = len(coarser)
-    return vectors, Levels(shown.name, tuple(levels[:place]), tuple(levels[place + 1 :])), levels[place].clusters
 
 
 def unwanted_words(
@@ -266,7 +210,7 @@ def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, tex
     return vectors.shown_as(forms)
 
 
-def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the rows nearest to their centroids, as many of each cluster, up to `MAX_CHARACTERS`."""
     by_nearness = np.lexsort((-placed.similarity, partition.labels))
     rank = np.empty(by_nearness.size, dtype=np.int64)

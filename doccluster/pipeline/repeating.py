@@ -25,6 +25,7 @@ from doccluster.errors import Argument, DocclusterError, InputError
 from doccluster.pipeline.editing import read_edits
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import MAY_BE_IN_MEMORY, RecordedRun, RunSettings, recorded_run, recorded_sources
 from doccluster.pipeline.source_meaning import column_named, read_documents
 from doccluster.results.record import Run
@@ -135,12 +136,9 @@ def repeat_run(
     run = make_run(
         documents,
         settings,
+        RunWork(output=output, overwrite=overwrite, command=command, progress=progress),
         may_write=lambda run: not _to_be_named(then, run, path, settings, anew),
-        output=output,
-        overwrite=overwrite,
-        command=command,
         encoded_in=folder,
-        progress=progress,
     )
     same = labels_checksum(run) == then.labels_checksum
     n_moved = None if same else _n_moved(run, path.parent)

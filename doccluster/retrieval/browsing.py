@@ -24,9 +24,10 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import rows_that_fit_none
+from doccluster.pipeline.in_process import Stages
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
+from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import meaning_of_queries
-from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
@@ -307,15 +308,12 @@ def open_browser(
         return Browser(vectors, run.documents, cosines=cosines, **settings)
     if encoder is not None:
         raise InputError("embeds queries in a run", argument="encoder", remedy="give the folder of a run made with it")
-    documents_read = read_source(source, reader=reader or {}, progress=progress)
-    vectorization = documents_read.vectorize(language=language, n_threads=n_threads)
-    documents, _, vectors = split_empty(documents_read.documents, vectorization.vectors)
-    if documents_read.corpus is not None:
-        texts = documents_read.corpus.texts
-        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
-    return Browser(
-        vectors, documents, vectorizer=vectorization.vectorizer, languages=vectorization.languages, **settings
-    )
+    how_read = RunSettings(reader=reader, language=language, n_threads=n_threads)
+    prepared = Stages(how_read, progress=progress).prepare(source)
+    vectors, how, corpus = prepared.vectors, prepared.vectorization, prepared.source.corpus
+    if corpus is not None:
+        vectors = in_written_forms(how, vectors, corpus.texts[:: max(1, len(corpus.texts) // N_READ)])
+    return Browser(vectors, prepared.documents, vectorizer=how.vectorizer, languages=how.languages, **settings)
 
 
 def scatter(

@@ -465,7 +465,7 @@ def stopped(*_, **__):
 
 
 def test_ctrl_c_says_that_nothing_was_written_where_that_is_so(doccluster, finished, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("doccluster.pipeline.main_line.read_documents", stopped)
+    monkeypatch.setattr("doccluster.pipeline.in_process.read_documents", stopped)
     monkeypatch.setattr("doccluster.pipeline.inspecting.read_source", stopped)
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*")}
     for command, told in (
