@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from doccluster.base.parameter_fields import at_the_door, described_by
+from doccluster.base.parameter_fields import at_the_door, called_with, described_by, part_of
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.assembly import CorpusBuilder, LabelsOf, ReadRows, clean_line
@@ -38,35 +37,18 @@ _TOLD_EVERY = 500  # documents between two calls of progress
 _LONGEST_NAME = 60  # characters of a file's name in a sentence
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadArguments(ReadOptions):
+    """The signature of `read_corpus`."""
+
+    source: object = field(kw_only=False)
+    progress: Progress = silent
+
+
 @described_by(ReadOptions)
 @at_the_door
-def read_corpus(
-    source: object,
-    *,
-    format: str | None = None,
-    text_column: str | Sequence[str] | None = None,
-    id_column: str | None = None,
-    title_column: str | None = None,
-    date_column: str | None = None,
-    link_column: str | None = None,
-    source_column: str | None = None,
-    label_columns: str | Sequence[str] | None = None,
-    keep_columns: str | Sequence[str] | None = None,
-    drop_columns: str | Sequence[str] | None = None,
-    label_separator: str | None = None,
-    labels_file: str | os.PathLike[str] | None = None,
-    header: bool = True,
-    delimiter: str | None = None,
-    sheet: str | None = None,
-    encoding: str | None = None,
-    strip: str | Sequence[str] = (),
-    split: str | None = None,
-    html: str = "text",
-    strip_html: bool | None = None,
-    max_document_length: int = 10_000_000,
-    max_expanded_size: int | str = "4G",
-    progress: Progress = silent,
-) -> Corpus:
+@called_with(ReadArguments)
+def read_corpus(source: object, arguments: ReadArguments) -> Corpus:
     """Return the documents of a source, with ids, titles, dates, links and labels, and a list of what was skipped.
 
     Parameters
@@ -106,31 +88,8 @@ def read_corpus(
     >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
     (2, ('1', '3'), ['empty'])
     """
-    options = ReadOptions(
-        format=format,
-        text_column=text_column,
-        id_column=id_column,
-        title_column=title_column,
-        date_column=date_column,
-        link_column=link_column,
-        source_column=source_column,
-        label_columns=label_columns,
-        keep_columns=keep_columns,
-        drop_columns=drop_columns,
-        label_separator=label_separator,
-        labels_file=labels_file,
-        header=header,
-        delimiter=delimiter,
-        sheet=sheet,
-        encoding=encoding,
-        strip=strip,
-        split=split,
-        html=html,
-        strip_html=strip_html,
-        max_document_length=max_document_length,
-        max_expanded_size=max_expanded_size,
-    )
-    return source if isinstance(source, Corpus) else _read(source, options, progress)
+    options = part_of(arguments, ReadOptions)
+    return source if isinstance(source, Corpus) else _read(source, options, arguments.progress)
 
 
 def texts_of_rows(source: object, **reader: Any) -> list[str]:
