@@ -8,10 +8,11 @@ import json
 import pytest
 
 import doccluster
-from doccluster.corpus import read_corpus
+from doccluster.corpus import named_files, read_corpus
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.sources import Source
 
 CLUTO = "4 3 7\n1 2 2 1\n1 1 2 1\n3 2 2 1\n3 1\n"
 TEXTS = ("oil price rises", "crude oil price", "wheat harvest", "late wheat harvest")
@@ -203,3 +204,21 @@ def test_a_column_of_a_corpus_that_was_read_already_can_be_judged_by(tmp_path):
     by_name = doccluster.run(read_corpus(path), n_clusters=2, truth="party")
     assert by_name.evaluation.coverage["party"]["n_classes"] == 2
     assert by_name.documents.labels == doccluster.run(path, n_clusters=2, truth="party").documents.labels
+
+
+def test_the_files_of_a_run_are_looked_for_once(tmp_path, monkeypatch):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    looked_for = []
+    monkeypatch.setattr(named_files, "check_paths", looked_for.append)
+    run_pipeline(str(tmp_path / "t*.txt"), n_clusters=2, language="english", reader={"format": "lines"}, levels="none")
+    assert looked_for == [[tmp_path / "texts.txt"]]
+
+
+def test_a_source_is_of_one_kind(tmp_path):
+    (tmp_path / "counts.mtx").write_text("")
+    folder, listed = Source(tmp_path), Source([str(tmp_path)])
+    assert folder.matrix == listed.matrix == tmp_path / "counts.mtx"
+    mixed = Source([tmp_path / "counts.mtx", tmp_path / "texts.txt"])
+    assert (mixed.is_matrix, mixed.matrices) == (False, [tmp_path / "counts.mtx"])
+    assert Source(tmp_path, {"format": "files"}).is_matrix is False
+    assert Source(["oil prices rise", "wheat harvest"]).paths is None

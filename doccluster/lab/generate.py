@@ -29,8 +29,6 @@ from doccluster.errors import InputError
 if TYPE_CHECKING:
     from doccluster.vectors import DocumentVectors
 
-MATRIX_ENDINGS = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
-
 
 @click.group("generate", short_help="Make a synthetic corpus with a known truth.")
 def generate_command() -> None:
@@ -259,13 +257,15 @@ def source_vectors(
 ) -> DocumentVectors:
     """Return the vectors of a matrix file or of texts."""
     from doccluster.corpus import read_corpus
+    from doccluster.pipeline.sources import Source
     from doccluster.vectors import read_matrix, vectorize
 
     progress("read", 0)
-    if len(sources) == 1 and sources[0].endswith(MATRIX_ENDINGS):
+    source = Source(typed_source(sources), reader)
+    if source.is_matrix:
         weighting = vectorizer.get("weighting", "tfidf")
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
-        return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
-    corpus = read_corpus(typed_source(sources), **reader, progress=progress)
+        return read_matrix(source.matrix, weighting=weighting, drop_empty_columns=True, **names)[0]
+    corpus = read_corpus(source.files or source.given, **reader, progress=progress)
     progress("vectorize", 0)
     return vectorize(corpus, language=language, **vectorizer)

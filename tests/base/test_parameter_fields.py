@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, field
 
 import pytest
 
-from doccluster.base.parameter_fields import Parameter, parameter, with_section
+from doccluster.base.parameter_fields import Parameter, called_with, parameter, part_of, with_section
 from doccluster.errors import InputError
 
 
@@ -59,3 +60,30 @@ def test_parameters_stand_in_their_section_before_all_others(sections, has_own):
     place = lines.index("n_words : int, default 3")
     assert lines.index("Parameters") < place < min([lines.index(one) for one in sections], default=len(lines))
     assert not has_own or lines.index("words of Parameters") < place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rig:
+    n_masts: int = parameter(2, "How many masts.", low=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voyage(Rig):
+    source: object = field(kw_only=False)
+    n_days: int = 7
+
+
+@called_with(Voyage)
+def sail(source: object, arguments: Voyage) -> tuple[object, Voyage]:
+    """Return what it got."""
+    return source, arguments
+
+
+def test_a_function_is_called_with_the_fields_of_a_dataclass():
+    source, arguments = sail("ship", n_masts=3)
+    assert (source, arguments.source, arguments.n_masts, arguments.n_days) == ("ship", "ship", 3, 7)
+    assert sail(source="ship")[1].n_masts == 2
+    assert str(inspect.signature(sail)).startswith("(source: 'object', *, n_masts: 'int' = 2, n_days: 'int' = 7) ->")
+    assert part_of(arguments, Rig) == Rig(n_masts=3)
+    with pytest.raises(TypeError, match="n_oars"):
+        sail("ship", n_oars=2)
