@@ -13,7 +13,6 @@ from doccluster.pipeline.guiding import correct_stories, guide_clusters
 from doccluster.pipeline.in_process import Prepared, Stages
 from doccluster.pipeline.known_topics import n_guides
 from doccluster.pipeline.news import stories_of_run
-from doccluster.vectors import DocumentVectors
 
 
 def weigh_authors_down(prepared: Prepared, stages: Stages) -> Prepared:
@@ -35,31 +34,18 @@ def cluster_documents(prepared: Prepared, stages: Stages) -> Fit:
     settings, table = stages.settings, prepared.documents
     fit = stories_of_run(settings, prepared.vectors, table, prepared.source.corpus, stages.progress)
     if fit is not None and settings.topics is not None:
-        fit = correct_stories(fit, prepared.vectors, table, settings.topics)
+        fit = correct_stories(fit, prepared, settings.topics)
     elif fit is None and settings.labels is not None:
         fit = clusters_of_labels(prepared.vectors, table)
     if fit is not None:
         return fit if settings.other else replace(fit, is_other=None)
-    vectors = stages.with_letters(prepared)
-    fit = _of_algorithm(vectors, prepared, stages)
-    if settings.topics is None:
-        return fit
-    return guide_clusters(
-        fit,
-        vectors,
-        table,
-        prepared.vectorization.vectorizer,
-        settings.topics,
-        without_terms=frozenset(prepared.empty.ids),
-        only_topics=settings.only_topics,
-        n_threads=settings.n_threads,
-        progress=stages.progress,
-    )
+    fit = _of_algorithm(prepared, stages)
+    return fit if settings.topics is None else guide_clusters(fit, prepared, stages)
 
 
-def _of_algorithm(vectors: DocumentVectors, prepared: Prepared, stages: Stages) -> Fit:
+def _of_algorithm(prepared: Prepared, stages: Stages) -> Fit:
     """Return the clusters of the algorithm: no fewer than the topics that are known."""
-    settings, table = stages.settings, prepared.documents
+    settings, table, vectors = stages.settings, prepared.documents, stages.with_letters(prepared)
     rows = first_copies(prepared.copy_of) if settings.fold_copies else None
     fit = stages.cluster(vectors, table, rows=rows)
     n_topics = 0 if settings.topics is None else n_guides(settings.topics)

@@ -13,17 +13,17 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Flags, Integers, Labels, Matrix
-from doccluster.base.progress import Progress
 from doccluster.clustering.guidance import MIN_COHERENCE, MIN_SHARE, GrownClusters, Guides, grow_clusters
 from doccluster.clustering.task import decide
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription
 from doccluster.pipeline.fit import Fit, centroids_of, fit_of_labels, largest_first, new_numbers
+from doccluster.pipeline.in_process import Prepared, Stages
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.tree import Levels
-from doccluster.vectors import DocumentVectors, TfidfVectorizer
+from doccluster.vectors import TfidfVectorizer
 
 N_SIMILAR = 10  # documents that stand for an example text
 
@@ -75,35 +75,26 @@ def _named(
     )
 
 
-def guide_clusters(
-    fit: Fit,
-    vectors: DocumentVectors,
-    documents: DocumentTable,
-    vectorizer: TfidfVectorizer | None,
-    topics: tuple[Topic, ...],
-    *,
-    without_terms: Collection[str],
-    only_topics: bool,
-    n_threads: int | None,
-    progress: Progress,
-) -> Fit:
-    """Return clusters grown from topics beside free ones, begun from free clusters.
+def guide_clusters(fit: Fit, prepared: Prepared, stages: Stages) -> Fit:
+    """Return clusters grown from the topics of the settings beside free ones, begun from free clusters.
 
-    Examples among the ids of documents `without_terms` are in no cluster, and a note says so. Raises InputError if an
-    example is neither the id of a document nor a text.
+    Examples that have no terms are in no cluster, and a note says so. Raises InputError if an example is neither the id
+    of a document nor a text.
     """
+    vectors, topics, without_terms = prepared.vectors, stages.settings.topics, frozenset(prepared.empty.ids)
+    how: dict[str, Any] = {"n_threads": stages.n_threads, "progress": stages.progress}
     growing = np.array([number for number, topic in enumerate(topics) if topic.words or topic.examples])
-    guides = _guides([topics[number] for number in growing], vectors, documents, vectorizer, without_terms)
+    guides = _guides([topics[number] for number in growing], prepared, without_terms)
     rows = vectors.documents.unit
     k = fit.partition.n_clusters
     counts = vectors.counts if fit.rule is not None and fit.rule.on_counts else None
     points = rows if fit.points is None else fit.points
-    grown = grow_clusters(rows, counts, points, fit.partition.labels, k, guides, n_threads=n_threads, progress=progress)
+    grown = grow_clusters(rows, counts, points, fit.partition.labels, k, guides, **how)
     k = grown.topics.size
     labels, of_cluster = grown.labels, np.where(grown.topics >= 0, growing[grown.topics], -1)
     rule = None if grown.mixture is None else grown.mixture.rule
     outside = None
-    if only_topics:
+    if stages.settings.only_topics:
         outside = of_cluster[labels] < 0
         labels, rule = _in_topics(labels, outside, of_cluster >= 0, rows, counts, rule)
     own = np.full(k, -1)
@@ -133,13 +124,8 @@ def guide_clusters(
     )
 
 
-def _guides(
-    topics: Sequence[Topic],
-    vectors: DocumentVectors,
-    documents: DocumentTable,
-    vectorizer: TfidfVectorizer | None,
-    without_terms: Collection[str],
-) -> Guides:
+def _guides(topics: Sequence[Topic], prepared: Prepared, without_terms: Collection[str]) -> Guides:
+    vectors, documents, vectorizer = prepared.vectors, prepared.documents, prepared.vectorization.vectorizer
     texts = [" ; ".join(topic.words) for topic in topics]
     n_terms = vectors.documents.unit.shape[1]
     counts = queries = sparse.csr_array((len(topics), n_terms))
@@ -182,7 +168,7 @@ def _rows_of_examples(topics: Sequence[Topic], documents: DocumentTable) -> tupl
     return tuple(np.array(of_topic, dtype=np.int64) for of_topic in rows)
 
 
-def correct_stories(stories: Fit, vectors: DocumentVectors, documents: DocumentTable, topics: tuple[Topic, ...]) -> Fit:
+def correct_stories(stories: Fit, prepared: Prepared, topics: tuple[Topic, ...]) -> Fit:
     """Return stories in which the examples of each topic are in one story, which has its name.
 
     A story that is mostly examples of a topic becomes part of it; the other stories stay.
@@ -191,12 +177,12 @@ def correct_stories(stories: Fit, vectors: DocumentVectors, documents: DocumentT
     assert is_alone is not None  # some articles are in no story, or none
     story_of = np.where(is_alone, k, stories.partition.labels)
     labels, sizes = np.where(is_alone, -1, story_of), np.bincount(story_of, minlength=k + 1)
-    for number, rows in enumerate(_rows_of_examples(topics, documents), k):
+    for number, rows in enumerate(_rows_of_examples(topics, prepared.documents), k):
         joins = np.bincount(story_of[rows], minlength=k + 1) > sizes / 2
         joins[k] = False  # articles that are in no story
         labels[joins[story_of]] = number
         labels[rows] = number
-    fit = fit_of_labels(vectors, labels, labels < 0)
+    fit = fit_of_labels(prepared.vectors, labels, labels < 0)
     topic_of = np.full(fit.partition.n_clusters, -1)
     topic_of[fit.partition.labels[labels >= k]] = labels[labels >= k] - k
     grown_from = topic_of[fit.partition.labels]
