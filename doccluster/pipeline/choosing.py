@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.pipeline.cluster_count import recommended, with_examples
+from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.geometry.partition import Partition
+from doccluster.pipeline.cluster_count import recommended
 from doccluster.pipeline.in_process import Prepared, Stages, order_of
-from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
+from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, unwanted_words
 from doccluster.pipeline.news import news_among
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows
@@ -24,6 +27,10 @@ from doccluster.results.document_table import DocumentTable
 from doccluster.selection import CriteriaOverK, Recommendation
 from doccluster.selection.recommendation import checked_criteria, default_ks
 from doccluster.vectors import DocumentVectors
+
+N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
+MIN_SHARE_SEEN = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
+MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,14 +153,35 @@ def choose_clusters(
 
 
 def _with_names(
-    recommendation: Recommendation, prepared: Prepared, vectors: DocumentVectors
+    choice: Recommendation, prepared: Prepared, vectors: DocumentVectors
 ) -> tuple[Recommendation, DocumentVectors]:
-    """Return a recommendation with a named cluster of each level, and the vectors with their terms as written."""
-    vectorization, documents, texts = prepared.vectorization, prepared.documents, prepared.texts
+    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means.
+
+    The second value are the vectors with their terms as they are written.
+    """
+    how, texts, titles, examples = prepared.vectorization, prepared.texts, prepared.documents.titles, {}
     if texts is not None:
-        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
-    unwanted = unwanted_words(vectorization, texts, None)
-    return with_examples(recommendation, vectorization, vectors, texts, documents, unwanted=unwanted), vectors
+        vectors = in_written_forms(how, vectors, texts[:: max(1, len(texts) // N_READ)])
+    unwanted = unwanted_words(how, texts, None)
+    is_named = choice.k is not None and vectors.terms is not None
+    for name, labels in choice.levels.items() if is_named else ():
+        sizes = np.bincount(labels[labels >= 0])
+        is_outside = labels != sizes.argmax()
+        places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
+        largest = describe_texts(
+            how,
+            vectors.take(places),
+            Partition.from_labels(is_outside[places].astype(np.int64)),
+            None if texts is None else PickedTexts(texts, places),
+            [titles[row] for row in places.tolist()],
+            unwanted=unwanted,
+            max_characters=MAX_CHARACTERS,
+            n_documents=0,
+        )[0]
+        if largest.label_terms:
+            share_seen = sizes.sum() / labels.size
+            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MIN_SHARE_SEEN else 1))
+    return replace(choice, examples=examples) if is_named else choice, vectors
 
 
 def write_choice(choice: Choice, folder: Path) -> None:

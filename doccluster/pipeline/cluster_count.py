@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,22 +12,15 @@ from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.task import SmoothedRows
-from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.geometry.partition import Partition
-from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.news import is_dated
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.selection import Recommendation
 from doccluster.selection.recommendation import MAX_DOCUMENTS, recommend
 from doccluster.vectors import DocumentVectors
 
-N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
-MIN_SHARE_SEEN = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
-MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
 
 
@@ -112,39 +104,6 @@ def recommended(
         progress=progress,
     )
     return choice, smoothed
-
-
-def with_examples(
-    choice: Recommendation,
-    vectorization: Vectorization,
-    vectors: DocumentVectors,
-    texts: Sequence[str] | None,
-    documents: DocumentTable,
-    *,
-    unwanted: Collection[str] = frozenset(),
-) -> Recommendation:
-    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means."""
-    if choice.k is None or vectors.terms is None:
-        return choice
-    examples = {}
-    for name, labels in choice.levels.items():
-        sizes = np.bincount(labels[labels >= 0])
-        is_outside = labels != sizes.argmax()
-        places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
-        largest = describe_texts(
-            vectorization,
-            vectors.take(places),
-            Partition.from_labels(is_outside[places].astype(np.int64)),
-            None if texts is None else PickedTexts(texts, places),
-            [documents.titles[row] for row in places.tolist()],
-            unwanted=unwanted,
-            max_characters=MAX_CHARACTERS,
-            n_documents=0,
-        )[0]
-        if largest.label_terms:
-            share_seen = sizes.sum() / labels.size
-            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MIN_SHARE_SEEN else 1))
-    return replace(choice, examples=examples)
 
 
 def reason_for_subtopics(documents: DocumentTable) -> str | None:
