@@ -131,7 +131,7 @@ def test_the_sample_has_topics_over_its_stories():
 
 
 def test_very_many_articles_have_no_topics_and_it_is_said(monkeypatch):
-    monkeypatch.setattr("doccluster.pipeline.label_stage.MAX_DOCUMENTS", 100)
+    monkeypatch.setattr("doccluster.pipeline.nested_levels.MAX_DOCUMENTS", 100)
     run = doccluster.run(doccluster.load_sample())
     assert [level.name for level in run.levels] == ["cluster"]
     assert "Topics of the stories are left out: there are more than 100 documents." in run.notes

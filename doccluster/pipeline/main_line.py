@@ -11,8 +11,9 @@ from doccluster.base.progress import StageClock
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.cluster_stage import cluster_documents, place_documents, weigh_authors_down
 from doccluster.pipeline.in_process import Prepared, Stages
-from doccluster.pipeline.label_stage import levels_around, name_clusters
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
+from doccluster.pipeline.naming import name_clusters
+from doccluster.pipeline.nested_levels import levels_around
 from doccluster.pipeline.recording import check_work, record_run, write_run
 from doccluster.pipeline.run_arguments import RunArguments, RunWork
 from doccluster.pipeline.run_settings import RunSettings, checked_seed

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Labels
 from doccluster.base.progress import LOOPS
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
+from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
+from doccluster.labeling.label_terms import label_levels
+from doccluster.pipeline.fit import Fit
+from doccluster.pipeline.guiding import with_names_of_topics
+from doccluster.pipeline.in_process import Prepared, Stages
+from doccluster.pipeline.nested_levels import LabelsOfLevels
 from doccluster.pipeline.vectorizing import Vectorization
+from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
+from doccluster.results.tree import Levels, TreeLevel
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
@@ -40,6 +50,61 @@ N_MESSAGES = 2_000  # evenly spaced, in which the words of their writers are tol
 QUOTING = (">", "|", ":", "}")
 MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
 _WORD = re.compile(r"\w+")
+
+
+class NamedClusters(NamedTuple):
+    """What the clusters are about, those of the levels around them, and the vectors with terms as they are written."""
+
+    clusters: tuple[ClusterDescription, ...]
+    levels: Levels
+    vectors: DocumentVectors
+    notes: tuple[str, ...]  # in sentences, which levels are left out
+
+
+def name_clusters(
+    fit: Fit,
+    prepared: Prepared,
+    evidence: ClusterEvidence,
+    placement: Placement,
+    around: LabelsOfLevels,
+    stages: Stages,
+) -> NamedClusters:
+    """Describe each cluster, and those of the levels around them, with the names of the topics that are known.
+
+    The vectorizer learns the commonest written forms of the terms too, so that later labels show the same words.
+    Documents that are shown as Other stand for no cluster, and do not count in its size.
+    """
+    how, vectors, texts, partition = prepared.vectorization, prepared.vectors, prepared.texts, fit.partition
+    titles, outlets = prepared.documents.titles, outlets_of(prepared.documents)
+    unwanted = unwanted_words(how, texts, prepared.copy_of)
+    if texts is not None:
+        vectors = in_written_forms(how, vectors, PickedTexts(texts, _most_central(partition, placement, texts)))
+    phrases = phrases_of(how, vectors, partition, texts, titles, how.function_words.union(unwanted))
+
+    def level(name: str, labels: Labels, phrases: LabelPhrases | None = None, **evidence: Any) -> TreeLevel:
+        of_level = Partition(labels, tuple(range(int(labels.max()) + 1)))
+        options: dict[str, Any] = {"unwanted": unwanted, "outlets": outlets, "phrases": phrases, **evidence}
+        described = describe_texts(how, vectors, of_level, texts, titles, **options)
+        return TreeLevel(name, labels, tuple(without_other(described, of_level, fit.is_other)))
+
+    shown = level(around.shown, partition.labels, phrases, placement=placement, evidence=evidence)
+    # names of the levels above are made of the same phrases, added up
+    coarser = []
+    for name, labels in around.coarser.items():
+        groups = shown.parents_on(TreeLevel(name, labels, ()))
+        coarser.append(level(name, labels, None if phrases is None else phrases.of_groups(groups)))
+    finer = [level(name, labels) for name, labels in around.finer.items()]
+    every, levels, clusters = [*coarser, shown, *finer], Levels(), shown.clusters
+    if len(every) > 1:
+        parents = [fine.parents_on(coarse) for coarse, fine in itertools.pairwise(every)]
+        labeled = label_levels([tree_level.clusters for tree_level in every], parents)
+        every = [replace(tree_level, clusters=named) for tree_level, named in zip(every, labeled, strict=True)]
+        place = len(coarser)
+        levels = Levels(shown.name, tuple(every[:place]), tuple(every[place + 1 :]))
+        clusters = every[place].clusters
+    if fit.topic_of is not None:
+        levels, clusters = with_names_of_topics(fit, stages.settings.topics, levels, clusters)
+    return NamedClusters(clusters, levels, vectors, around.notes)
 
 
 def unwanted_words(
@@ -210,7 +275,7 @@ def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, tex
     return vectors.shown_as(forms)
 
 
-def most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the rows nearest to their centroids, as many of each cluster, up to `MAX_CHARACTERS`."""
     by_nearness = np.lexsort((-placed.similarity, partition.labels))
     rank = np.empty(by_nearness.size, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,12 @@ from doccluster.clustering.nesting import (
     products_of_sums,
 )
 from doccluster.geometry import Documents
-from doccluster.pipeline.fit import largest_first
+from doccluster.pipeline.fit import Fit, largest_first
+from doccluster.pipeline.guiding import has_groups, roots
+from doccluster.pipeline.in_process import Prepared, Stages
 from doccluster.selection import Recommendation
 from doccluster.selection.levels import APART, DRAWN, agreement_of_parts, draw_rows
+from doccluster.selection.recommendation import MAX_DOCUMENTS
 
 FEWEST = 12  # clusters that are worth sections
 LARGE = 50  # documents on average of clusters, of a number that was given, that are worth subtopics
@@ -174,6 +177,36 @@ class LevelsWork:
                 labels, products = groups[labels], products_of_groups(products, groups)
                 labels_of[place].append(labels)
         return [agreement_of_parts(parts, labels, drawn.size) for labels in labels_of]
+
+
+def levels_around(fit: Fit, prepared: Prepared, stages: Stages) -> LabelsOfLevels:
+    """Return the levels above and below the clusters."""
+    settings, vectors = stages.settings, prepared.vectors
+    if settings.levels == "none" or fit.interrupted:
+        return LabelsOfLevels()
+    if not stages.holds_rows(vectors.n_documents):
+        said = "Sections of the clusters are left out in blocks of this many documents."
+        return LabelsOfLevels(notes=(said,) if fit.partition.n_clusters >= FEWEST else ())
+    is_counted = np.ones(fit.partition.labels.size, bool) if fit.is_other is None else ~fit.is_other
+
+    def work_on(fit: Fit) -> LevelsWork:
+        rows = vectors.documents.unit if fit.points is None else fit.points
+        return LevelsWork(rows, fit.partition.labels, is_counted, fit.choice, stages.seed, stages.n_threads)
+
+    work = work_on(fit)
+    if fit.topic_of is not None and has_groups(fit, settings.topics):
+        return work.above_topics(fit.topic_of, roots(fit, settings.topics))
+    if fit.n_outlets is None:
+        has_finer = fit.choice is None and fit.topic_of is None and settings.labels is None
+        if has_finer and work.labels.size >= LARGE * fit.partition.n_clusters:
+            choice = stages.finer(vectors.with_letters(fit.letters), prepared.documents)
+            work = replace(work, choice=choice)
+        return work.around()
+    if vectors.n_documents > MAX_DOCUMENTS:
+        said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
+        return LabelsOfLevels(notes=(said,))
+    topics = stages.cluster(vectors, prepared.documents, granularity="topics")
+    return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics))
 
 
 def _left_out(plural: str, agreement: float) -> str:

@@ -20,7 +20,7 @@ from doccluster.pipeline.copies import folding_note
 from doccluster.pipeline.fit import Fit
 from doccluster.pipeline.foreign_labels import recorded_labels
 from doccluster.pipeline.in_process import Prepared, Stages
-from doccluster.pipeline.label_stage import NamedClusters
+from doccluster.pipeline.naming import NamedClusters
 from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, meaning_note
