@@ -1,4 +1,5 @@
-"""Generated corpora with a known truth: the names that `doccluster.synthetic` offers."""
+"""Generated corpora with a known truth: the names of `doccluster.lab.synthetic`."""
 
-from doccluster.lab.synthetic import *  # noqa: F403
-from doccluster.lab.synthetic import __all__ as __all__
+from doccluster.base.package import offer
+
+__getattr__, __dir__, __all__ = offer("doccluster.lab.synthetic")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +27,7 @@ def offer(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], 
     """
     homes: dict[str, tuple[str, str]] = {}  # of each name: its module, and its name there
     others: dict[str, tuple[str, str]] = {}
-    stub = os.path.join(sys.modules[package].__path__[0], "__init__.pyi")  # noqa: PTH118  pathlib takes long to import
+    stub = os.path.join(importlib.import_module(package).__path__[0], "__init__.pyi")  # noqa: PTH118  pathlib takes long to import
     with open(stub, encoding="utf-8") as lines:  # noqa: PTH123
         for line in lines:
             match line.replace(",", " ").split():

@@ -1,0 +1,1 @@
+from doccluster.lab.synthetic import *  # noqa: F403
