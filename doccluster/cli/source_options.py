@@ -221,10 +221,6 @@ def take_reader(typed: dict[str, Any]) -> dict[str, object]:
 
 def take_vectorizer(typed: dict[str, Any]) -> dict[str, object]:
     """Take the arguments of `TfidfVectorizer` out of what was typed."""
-    if typed.get("stemming", "") is None:  # the language of the texts is stemmed; later this import would take more
-        from doccluster.text.analysis import OTHER_PARTS, import_stemmers
-
-        import_stemmers(hidden=OTHER_PARTS)
     return _taken(typed, VECTORIZER)
 
 

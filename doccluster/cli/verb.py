@@ -382,13 +382,11 @@ def check_weighting(code: str) -> None:
 
 
 def check_stemming(language: str) -> None:
-    """Raise InputError if words of a language cannot be stemmed; "none" stems none. What stems is imported, no more."""
+    """Raise InputError if words of a language cannot be stemmed; "none" stems none."""
     from doccluster.text import analysis
 
-    if language == "none":
-        return
-    analysis.check_stemming(language)
-    analysis.import_stemmers(hidden=analysis.OTHER_PARTS)
+    if language != "none":
+        analysis.check_stemming(language)
 
 
 def check_languages(names: str) -> None:

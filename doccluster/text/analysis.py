@@ -1,17 +1,20 @@
 """What is done to a document before it is counted, decided once from the vectorizer's parameters.
 
-Words are stemmed by the stemmers of nltk, each distinct word once. nltk is loaded only when a stemmer is needed;
+Words are stemmed by the stemmers of nltk, each distinct word once. They are loaded only when a stemmer is needed;
 nothing is downloaded.
 """
 
 from __future__ import annotations
 
+import builtins
 import importlib
-import sys
+import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from importlib.machinery import PathFinder
 from operator import methodcaller
+from types import SimpleNamespace
 from typing import Any
 
 from doccluster.base.parameter_fields import parameter
@@ -138,33 +141,50 @@ STEMMING_LANGUAGES = (
 )
 CUT, CUT_AT = "five-letters", 5  # the stemmer of any language, and the letters it keeps
 
-OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
-
 
 def check_stemming(stemming: str) -> str:
     """Return the name of the stemmer in lower case (``"en"`` is english), or raise InputError with the names."""
     return check_choice(language_name(stemming), (*STEMMING_LANGUAGES, CUT), "stemming")
 
 
-def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:
-    """Return nltk's module of stemmers, imported without the packages that are `hidden`, unless they are loaded.
+@cache
+def import_stemmers() -> Any:
+    """Return nltk's module of stemmers, read without the rest of nltk.
 
-    nltk imports scikit-learn and much more for its other parts where it finds them, and does without where it does not.
-    Those parts then lack them for as long as the process lives, so hide packages only in a process of your own.
+    `import nltk` takes a second and 100 MB, since its other parts bring scikit-learn, pandas and 1,400 modules. So the
+    files of the stemmers are read as modules of their own, which nothing else sees: whoever imports nltk, in whichever
+    thread, gets all of it.
 
     Examples
     --------
     >>> import_stemmers().SnowballStemmer("english").stem("elections")
     'elect'
     """
-    absent = [name for name in hidden if name not in sys.modules]
-    for name in absent:
-        sys.modules[name] = None  # type: ignore[assignment]  # Python then says that there is no such module
+    modules: dict[str, Any] = {"nltk.corpus": SimpleNamespace(stopwords=None)}  # stems need no list of stop words
+
+    def module_of(name: str) -> Any:
+        if name not in modules:
+            package = name.rpartition(".")[0]
+            spec: Any = PathFinder.find_spec(name, module_of(package).__path__ if package else None)
+            modules[name] = module = importlib.util.module_from_spec(spec)
+            if spec.submodule_search_locations is None:  # what a package imports is left out
+                vars(module)["__builtins__"] = {**vars(builtins), "__import__": import_alone}
+                spec.loader.exec_module(module)
+        return modules[name]
+
+    def import_alone(name: str, scope: Any = None, local: Any = None, parts: Any = (), level: int = 0) -> Any:
+        if not parts or name.partition(".")[0] != "nltk":
+            return builtins.__import__(name, scope, local, parts, level)
+        module = module_of(name)
+        for part in parts:
+            if not hasattr(module, part):
+                setattr(module, part, module_of(f"{name}.{part}"))
+        return module
+
     try:
+        return module_of("nltk.stem.snowball")
+    except (ImportError, AttributeError):  # a program in one file has no folder of nltk
         return importlib.import_module("nltk.stem.snowball")
-    finally:
-        for name in absent:
-            del sys.modules[name]
 
 
 def build_stemmer(stemming: str) -> Stemmer:

@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.errors import InputError, SchemaError
-from doccluster.text.analysis import STEMMING_LANGUAGES, build_stemmer, check_stemming
+from doccluster.text.analysis import STEMMING_LANGUAGES, build_stemmer, check_stemming, import_stemmers
 from doccluster.text.counting import word_characters
 from doccluster.text.tokens import build_tokenizer, word_run_length
 
@@ -99,12 +100,43 @@ def test_a_stemmer_may_be_named_by_the_code_of_its_language():
         check_stemming("xx")
 
 
-def test_the_stemmers_are_imported_without_what_is_hidden_and_it_can_be_imported_afterwards():
+def test_the_stemmers_bring_nothing_else_of_nltk():
     code = (
-        "import sys\nfrom doccluster.text.analysis import OTHER_PARTS, import_stemmers\n"
-        "stem = import_stemmers(hidden=OTHER_PARTS).SnowballStemmer('english').stem\n"
-        "assert stem('elections') == 'elect'\n"
-        "assert not set(OTHER_PARTS) & set(sys.modules), sorted(sys.modules)\n"
-        "import sklearn, scipy.stats, pandas\n"
+        "import sys\nimport doccluster.text.analysis as analysis\nbefore = set(sys.modules)\n"
+        "assert [analysis.build_stemmer(name)('elections') for name in ('en', 'porter')] == ['elect', 'elect']\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "assert not new & {'nltk', 'sklearn', 'scipy', 'pandas'}, new\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)
+
+
+def test_a_thread_that_imports_nltk_meanwhile_gets_all_of_it():
+    code = (
+        "import importlib, sys, threading\nfrom doccluster.text.analysis import import_stemmers\n"
+        "sys.setswitchinterval(1e-6)\nstart, failed = threading.Barrier(4), []\n"
+        "def stemmed(_):\n"
+        "    for _ in range(20):\n"
+        "        import_stemmers.cache_clear()\n"
+        "        assert import_stemmers().SnowballStemmer('english').stem('elections') == 'elect'\n"
+        "def attempt(work, name):\n"
+        "    start.wait()\n"
+        "    try:\n        work(name)\n"
+        "    except BaseException as error:\n        failed.append((name, repr(error)))\n"
+        "works = [(importlib.import_module, 'nltk'), (importlib.import_module, 'nltk.stem.snowball')]\n"
+        "works += [(stemmed, 'stemmers')] * 2\n"
+        "threads = [threading.Thread(target=attempt, args=work) for work in works]\n"
+        "[thread.start() for thread in threads], [thread.join() for thread in threads]\n"
+        "assert failed == [], failed\n"
+        "import nltk\nfrom nltk.corpus import stopwords\nfrom nltk.stem import snowball, porter\n"
+        "assert nltk.stem.snowball is snowball is sys.modules['nltk.stem.snowball'] is not import_stemmers()\n"
+        "assert snowball.stopwords is stopwords is not None and snowball.porter is porter and nltk.word_tokenize\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_without_a_folder_of_nltk_its_stemmers_are_imported(monkeypatch):
+    nowhere = SimpleNamespace(find_spec=lambda *_: None)
+    monkeypatch.setattr("doccluster.text.analysis.PathFinder", nowhere)
+    import_stemmers.cache_clear()
+    assert import_stemmers() is sys.modules["nltk.stem.snowball"]
+    import_stemmers.cache_clear()
