@@ -5,17 +5,17 @@ The likest two stories become one, again and again; then the tree of these joins
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Integers, Labels, SingleFloats
+from doccluster.base.arrays import Floats, Integers, Labels, SingleFloats
 from doccluster.base.compiled import jit
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import told
@@ -27,19 +27,28 @@ GROWTH = 0.25  # the mean of n pairs counts n ** GROWTH times: many weak links s
 SEVERAL = 3  # articles of each side of a join that can be undone
 
 
-@jit(inner=True)
-def count_pairs(first, second, window):
-    """Return how many pairs of two sorted arrays of times lie within the window."""
-    if first[-1] - second[0] <= window and second[-1] - first[0] <= window:
-        return first.size * second.size
-    n_pairs, low, high = 0, 0, 0
-    for time in first:
-        while low < second.size and second[low] < time - window:
-            low += 1
-        while high < second.size and second[high] <= time + window:
-            high += 1
-        n_pairs += high - low
-    return n_pairs
+HALF = np.int64(32)  # bits: two stories are one number, so that pairs are compared at once
+MASK = np.int64(2**32 - 1)
+
+
+class StoryLinks(NamedTuple):
+    """Which stories are like which, each pair once for each of the two; arrays of shape (n_links,)."""
+
+    stories: Integers  # the other story, at the time of the link
+    totals: Floats  # the sum of the likeness of their articles
+    greatest: Floats
+    following: Integers  # the next link of the same story, -1 after the last
+
+
+class StoryRoom(NamedTuple):
+    """The stories 0..n - 1 of one article each and those that joins make after them; arrays of shape (2n,)."""
+
+    joined_into: Integers  # the story each has become part of, itself while there is none
+    first_link: Integers  # -1 without one
+    first: Integers  # the earliest of its articles
+    last: Integers
+    sizes: Integers
+    places: Integers  # -1: room
 
 
 @jit(inner=True)
@@ -52,112 +61,182 @@ def current(story, joined_into):
 
 
 @jit(inner=True)
-def likeness_of_stories(total, greatest, n_pairs, young):
-    """Return .8 x the mean of n pairs x n^.25 + .2 x the greatest, less where few pairs speak for it."""
-    mean = total / n_pairs * n_pairs**GROWTH
-    return ((1 - NEAREST) * mean + NEAREST * greatest) / (1 + young / n_pairs)
+def put(scores, pairs, n, score, pair):
+    """Put a pair of stories into a heap of n pairs, the lowest score first."""
+    while n > 0:
+        above = (n - 1) >> 1
+        if scores[above] < score or (scores[above] == score and pairs[above] < pair):
+            break
+        scores[n], pairs[n] = scores[above], pairs[above]
+        n = above
+    scores[n], pairs[n] = score, pair
 
 
 @jit(inner=True)
-def sorted_together(first, second):
-    """Return the values of two sorted arrays as one."""
-    times, i, j = np.empty(first.size + second.size, first.dtype), 0, 0
-    for place in range(times.size):
-        if j == second.size or (i < first.size and first[i] <= second[j]):
-            times[place] = first[i]
-            i += 1
-        else:
-            times[place] = second[j]
-            j += 1
-    return times
+def put_again(scores, pairs, n, joined_into):
+    """Make a heap of those of n pairs whose stories are not part of others; return how many they are."""
+    n_kept = np.int64(0)
+    for place in range(n):
+        first, second = pairs[place] >> HALF, pairs[place] & MASK
+        if joined_into[first] == first and joined_into[second] == second:
+            put(scores, pairs, n_kept, scores[place], pairs[place])
+            n_kept += 1
+    return n_kept
+
+
+@jit(inner=True)
+def take_first(scores, pairs, n):
+    """Take the first out of a heap of n + 1 pairs."""
+    score, pair, place, below = scores[n], pairs[n], 0, 1
+    while below < n:
+        if below + 1 < n and (
+            scores[below + 1] < scores[below]
+            or (scores[below + 1] == scores[below] and pairs[below + 1] < pairs[below])
+        ):
+            below += 1
+        if score < scores[below] or (score == scores[below] and pair < pairs[below]):
+            break
+        scores[place], pairs[place] = scores[below], pairs[below]
+        place, below = below, 2 * below + 1
+    scores[place], pairs[place] = score, pair
+
+
+@jit(inner=True)
+def count_near(article, other, times, later, window):
+    """Return how many pairs of articles of two stories, from their first on, lie within the window."""
+    n_pairs, n_near, high = 0, 0, other
+    while article >= 0:
+        while high >= 0 and times[high] <= times[article] + window:
+            n_near, high = n_near + 1, later[high]
+        while other >= 0 and times[other] < times[article] - window:
+            n_near, other = n_near - 1, later[other]
+        n_pairs, article = n_pairs + n_near, later[article]
+    return n_pairs
 
 
 @jit
-def join_stories(starts, neighbours, likeness, times, window, bar, young):
-    """Join the likest two stories until none reach the bar; return the two of each join, and how like they were.
+def join_all(links, stories, times, later, heap, joins, bounds):
+    """Join the likest two stories until none reach the bar; return how many joins there are.
 
-    `starts`, `neighbours`, `likeness`: the rows of a symmetric csr array of n articles. The joins make the stories n,
-    n + 1, ...; below that a story is one article. `young`: the share by which a single pair counts less.
+    What two stories have, links and articles, is put together in place. `later`: the next article of the same story, -1
+    after the last. `heap`: pairs of articles to begin with, and room for one at each link: as many pairs are left at
+    most when those that are gone are thrown out. `joins`: room for the two of each join and how like they were.
+    `bounds`: how many pairs there are at first, and window, bar and young.
     """
-    n = starts.size - 1
-    joined_into, is_there = np.arange(2 * n), np.zeros(2 * n, np.bool_)
-    is_there[:n] = True
-    # of each story: which stories it has links to, the sum of these and the greatest, and its times
-    near = [neighbours[starts[i] : starts[i + 1]].astype(np.int64) for i in range(n)]
-    totals = [likeness[starts[i] : starts[i + 1]].astype(np.float64) for i in range(n)]
-    greatest = [total.copy() for total in totals]
-    moments = [times[i : i + 1].copy() for i in range(n)]
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, times.dtype)
-    heap = [(0.0, 0, 0)]
-    heap.clear()
-    for i in range(n):
-        for place in range(starts[i], starts[i + 1]):
-            value = likeness_of_stories(likeness[place], likeness[place], 1, young)
-            if neighbours[place] < i and value >= bar:
-                heap.append((-np.float64(value), np.int64(neighbours[place]), np.int64(i)))
-    heapq.heapify(heap)
-    firsts, seconds, heights = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.float64)
-    place_of, new = np.full(2 * n, -1), n
-    while len(heap):
-        score, first, second = heapq.heappop(heap)
-        if not (is_there[first] and is_there[second]):
+    others, totals, greatest, following = links
+    joined_into, first_link, first_article, last_article, sizes, places = stories
+    (scores, pairs), (firsts, seconds, heights), (n_pairs, window, bar, young) = heap, joins, bounds
+    n, new = times.size, times.size
+    n_heap = put_again(scores, pairs, n_pairs, joined_into)
+    while n_heap > 0:
+        score, first, second = scores[0], pairs[0] >> HALF, pairs[0] & MASK
+        n_heap -= 1
+        take_first(scores, pairs, n_heap)
+        if joined_into[first] != first or joined_into[second] != second:
             continue
         firsts[new - n], seconds[new - n], heights[new - n] = first, second, -score
-        is_there[first] = is_there[second] = False
-        is_there[new] = True
         joined_into[first] = joined_into[second] = new
-        room = near[first].size + near[second].size
-        stories, total, largest, n_near = np.empty(room, np.int64), np.zeros(room), np.zeros(room), 0
+        # links of both, those to one story added up at the first of them
+        last = -1
         for side in (first, second):
-            for place in range(near[side].size):
-                third = current(near[side][place], joined_into)
-                if third == new:
-                    continue
-                at = place_of[third]
-                if at < 0:
-                    at = place_of[third] = n_near
-                    stories[at] = third
-                    n_near += 1
-                total[at] += totals[side][place]
-                largest[at] = max(largest[at], greatest[side][place])
-        times_of_both = sorted_together(moments[first], moments[second])
-        for side in (first, second):
-            near[side], totals[side], greatest[side], moments[side] = nothing[0], nothing[1], nothing[1], nothing[2]
-        near.append(stories[:n_near].copy())
-        totals.append(total[:n_near].copy())
-        greatest.append(largest[:n_near].copy())
-        moments.append(times_of_both)
-        for at in range(n_near):
-            third = stories[at]
-            place_of[third] = -1
-            n_pairs = count_pairs(times_of_both, moments[third], window)
-            if n_pairs:
-                value = likeness_of_stories(total[at], largest[at], n_pairs, young)
-                if value >= bar:
-                    heapq.heappush(heap, (-value, third, np.int64(new)))
+            link = first_link[side]
+            while link >= 0:
+                story, after = current(others[link], joined_into), following[link]
+                if story != new:
+                    place = places[story]
+                    if place < 0:
+                        places[story], others[link] = link, story
+                        if last < 0:
+                            first_link[new] = link
+                        else:
+                            following[last] = link
+                        last = link
+                    else:
+                        totals[place] += totals[link]
+                        if greatest[link] > greatest[place]:
+                            greatest[place] = greatest[link]
+                link = after
+        if last >= 0:
+            following[last] = -1
+        # articles of both, in the order of time
+        one, other, last = first_article[first], first_article[second], -1
+        while one >= 0 or other >= 0:
+            if other < 0 or (one >= 0 and times[one] <= times[other]):
+                article, one = one, later[one]
+            else:
+                article, other = other, later[other]
+            if last < 0:
+                first_article[new] = article
+            else:
+                later[last] = article
+            last = article
+        last_article[new], sizes[new] = last, sizes[first] + sizes[second]
+        earliest, latest = times[first_article[new]], times[last]
+        link = first_link[new]
+        while link >= 0:
+            story = others[link]
+            places[story] = -1
+            if latest - times[first_article[story]] <= window and times[last_article[story]] - earliest <= window:
+                n_pairs = sizes[new] * sizes[story]
+            else:
+                n_pairs = count_near(first_article[new], first_article[story], times, later, window)
+            if n_pairs > 0:
+                mean = totals[link] / n_pairs * n_pairs**GROWTH
+                likeness = ((1 - NEAREST) * mean + NEAREST * greatest[link]) / (1 + young / n_pairs)
+                if likeness >= bar:
+                    if n_heap == scores.size:
+                        n_heap = put_again(scores, pairs, n_heap, joined_into)
+                    put(scores, pairs, n_heap, -likeness, (story << HALF) | new)
+                    n_heap += 1
+            link = following[link]
         new += 1
-    return firsts[: new - n], seconds[: new - n], heights[: new - n]
+    return new - n
 
 
-@jit
-def cut_where_stable(n, firsts, seconds, heights, bar):
+def join_stories(
+    starts: Integers, neighbours: Integers, likeness: Floats, times: Integers, window: int, bar: float, young: float
+) -> tuple[Integers, Integers, Floats]:
+    """Join the likest two stories until none reach the bar; return the two of each join, and how like they were.
+
+    The likeness of two stories is .8 x the mean of their n pairs x n^.25 + .2 x the greatest, less where few pairs
+    speak for it. The joins make the stories n, n + 1, ...; below that a story is one article.
+
+    `starts`, `neighbours`, `likeness`: the rows of a symmetric csr array of n articles. `young`: the share by which a
+    single pair counts less.
+    """
+    n, n_links = times.size, neighbours.size
+    following, first_link, one_each = np.arange(1, n_links + 1), np.full(2 * n, -1), np.arange(2 * n)
+    is_linked = starts[1:] > starts[:-1]
+    following[starts[1:][is_linked] - 1], first_link[:n][is_linked] = -1, starts[:-1][is_linked]
+    links = StoryLinks(neighbours.copy(), likeness.copy(), likeness.copy(), following)
+    stories = StoryRoom(
+        one_each, first_link, one_each.copy(), one_each.copy(), np.ones_like(one_each), np.full(2 * n, -1)
+    )
+    rows, of_pairs = np.repeat(np.arange(n), np.diff(starts)), ((1 - NEAREST) * likeness + NEAREST * likeness)
+    of_pairs /= 1 + young
+    is_pair = np.flatnonzero((neighbours < rows) & (of_pairs >= bar))
+    heap = np.empty(n_links), np.empty(n_links, np.int64)
+    heap[0][: is_pair.size], heap[1][: is_pair.size] = -of_pairs[is_pair], neighbours[is_pair] << HALF | rows[is_pair]
+    joins = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    n_joins = join_all(links, stories, times, np.full(n, -1), heap, joins, (is_pair.size, window, bar, young))
+    return joins[0][:n_joins], joins[1][:n_joins], joins[2][:n_joins]
+
+
+def cut_where_stable(n: int, firsts: Integers, seconds: Integers, heights: Floats, bar: float) -> Labels:
     """Return the story of each article: a branch of the tree is one story where its life is longer than its parts'.
 
     The life of a story is the sum, over its articles, of the likeness that it spans; it goes on while it takes in fewer
     than `SEVERAL` articles at a time.
     """
-    n_nodes = n + firsts.size
-    size, above = np.ones(n_nodes, np.int64), np.full(n_nodes, -1)
-    height, life = np.full(n_nodes, np.inf), np.zeros(n_nodes)
-    parts, best = np.zeros(n_nodes), np.zeros(n_nodes)
-    for node in range(n, n_nodes):
-        first, second = firsts[node - n], seconds[node - n]
+    n_nodes, joins = n + firsts.size, list(zip(firsts.tolist(), seconds.tolist(), strict=True))
+    size, above, height = [1] * n, [-1] * n_nodes, [np.inf] * n
+    for node, ((first, second), likeness) in enumerate(zip(joins, heights.tolist(), strict=True), n):
         above[first] = above[second] = node
-        size[node] = size[first] + size[second]
+        size.append(size[first] + size[second])
         # joined stories can be liker than their parts were: the tree then has no step there
-        height[node] = min(heights[node - n], height[first], height[second])
-    for node in range(n, n_nodes):
-        first, second = firsts[node - n], seconds[node - n]
+        height.append(min(likeness, height[first], height[second]))
+    life, parts, best = [0.0] * n_nodes, [0.0] * n_nodes, [0.0] * n_nodes
+    for node, (first, second) in enumerate(joins, n):
         life[node] = size[node] * (height[node] - (height[above[node]] if above[node] >= 0 else bar))
         if min(size[first], size[second]) >= SEVERAL:
             parts[node] = best[first] + best[second]
@@ -166,12 +245,12 @@ def cut_where_stable(n, firsts, seconds, heights, bar):
             parts[node] = parts[larger]
             life[node] += life[larger]
         best[node] = max(life[node], parts[node])
-    story = np.arange(n_nodes)
+    story = list(range(n_nodes))
     for node in range(n_nodes - 1, -1, -1):
         parent = above[node]
         if parent >= 0 and (life[parent] >= parts[parent] or story[parent] != parent):
             story[node] = story[parent]
-    return story[:n]
+    return np.array(story[:n], dtype=np.int64)
 
 
 AT_ONCE = 1_000  # articles that are read together
@@ -264,7 +343,7 @@ def stories_in(graph: sparse.csr_array, times: Integers, crowd: Crowd) -> Labels
         crowd.bar,
         crowd.young,
     )
-    stories: Labels = cut_where_stable(times.size, *joins, crowd.bar)
+    stories = cut_where_stable(times.size, *joins, crowd.bar)
     numbers: Labels = np.unique(stories, return_inverse=True)[1]
     return numbers
 

@@ -152,8 +152,8 @@ def import_stemmers() -> Any:
     """Return nltk's module of stemmers, read without the rest of nltk.
 
     `import nltk` takes a second and 100 MB, since its other parts bring scikit-learn, pandas and 1,400 modules. So the
-    files of the stemmers are read as modules of their own, which nothing else sees: whoever imports nltk, in whichever
-    thread, gets all of it.
+    files of the stemmers are read as modules of their own, which no import finds: a program that imports nltk, in
+    whichever thread, gets all of it.
 
     Examples
     --------

@@ -54,16 +54,27 @@ def joined(likeness, times, bar, young):
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_likest_two_stories_are_joined_first_until_none_reach_the_bar(seed):
-    times, likeness = random_articles(seed)
-    left, right, heights = joined(likeness, times, 0.18, 0.5)
+def random_hub(seed, n=40):
+    """An article that all others are like, within a day: nearly all pairs that are put into the heap become stale."""
+    rng = np.random.default_rng(seed)
+    likeness = np.zeros((n, n))
+    likeness[0, 1:] = likeness[1:, 0] = rng.random(n - 1)
+    return np.sort(rng.integers(0, DAY, n)), likeness
+
+
+@pytest.mark.parametrize(
+    ("articles", "seed", "bar", "young"),
+    [*((random_articles, seed, 0.18, 0.5) for seed in range(6)), (random_hub, 0, 1e-9, 5.0)],
+)
+def test_the_likest_two_stories_are_joined_first_until_none_reach_the_bar(articles, seed, bar, young):
+    times, likeness = articles(seed)
+    left, right, heights = joined(likeness, times, bar, young)
     members = {i: [i] for i in range(times.size)}
     made = []
     for place, (one, other, height) in enumerate(zip(left, right, heights, strict=True)):
         members[times.size + place] = members[one] + members[other]
         made.append(({tuple(sorted(members[one])), tuple(sorted(members[other]))}, height))
-    expected = naive_joins(likeness, times, 3 * DAY, 0.18, 0.5)
+    expected = naive_joins(likeness, times, 3 * DAY, bar, young)
     assert len(made) == len(expected) > 5
     for (sides, height), (one, other, value) in zip(made, expected, strict=True):
         assert sides == {tuple(one), tuple(other)}
