@@ -28,32 +28,34 @@ from doccluster.base.compiled import jit
 U32, U64 = np.uint32, np.uint64  # a number with a sign might count from the end, which is looked at first
 MAX_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
 MIN_GAIN = 1e-12
+ROUNDS = 2  # of moving nodes, then communities
+
+Numbers = npt.NDArray[np.int32]
 
 
 @jit
-def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
+def move_nodes(edges, degrees, labels, queue, pull, room):
     """Move nodes between communities until none gains by it, changing `labels`, and return how often one moved.
 
     A node is looked at again when a neighbour has left for another community. The labels are numbered at the end in the
     order in which they occur.
 
     `degrees`: float64 array of shape (n_nodes,), sums of its rows. `labels`: int32 array of shape (n_nodes,), of
-    0..n_nodes-1. `order`: int64 array of shape (n_nodes,), which nodes are looked at first. `pull`: the resolution over
-    the sum of all degrees.
+    0..n_nodes-1. `queue`: int64 array of shape (n_nodes,), which nodes are looked at first; it changes. `pull`: the
+    resolution over the sum of all degrees. `room`: of each community 0, its degrees, and 0, the weight that a node
+    shares with it; 0, its size; two scratch arrays; and True, whether a node is queued.
     """
-    n_nodes = degrees.size
-    totals, sizes = np.zeros(n_nodes), np.zeros(n_nodes, np.int32)
+    (starts, neighbours, weights), n_nodes = edges, degrees.size
+    totals, shared, sizes, empty, near, is_queued = room
     for node in range(n_nodes):
         totals[labels[node]] += degrees[node]
         sizes[labels[node]] += 1
-    empty, n_empty = np.empty(n_nodes, np.int32), 0
+    n_empty = 0
     for community in range(n_nodes - 1, -1, -1):
         if sizes[community] == 0:
             empty[n_empty] = community
             n_empty += 1
-    queue, is_queued = order.copy(), np.ones(n_nodes, np.bool_)
     head, n_queued, n_visits, n_moves = U64(0), U64(n_nodes), 0, 0
-    shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.uint32)  # weight shared with communities; which have some
     while n_queued > U64(0) and n_visits < MAX_VISITS * n_nodes:
         node = U64(queue[head])
         head = head + U64(1) if head + U64(1) < U64(n_nodes) else U64(0)
@@ -97,7 +99,9 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
                 end = head + n_queued
                 queue[end if end < U64(n_nodes) else end - U64(n_nodes)] = neighbour
                 n_queued += U64(1)
-    number, n_communities = np.full(n_nodes, -1, np.int32), 0
+    number, n_communities = empty, 0
+    for community in range(n_nodes):
+        number[community] = -1
     for node in range(n_nodes):
         if number[labels[node]] < 0:
             number[labels[node]] = n_communities
@@ -107,28 +111,19 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
 
 
 @jit
-def join_nodes(starts, neighbours, weights, labels, n_communities):
-    """Return the graph of whole communities: starts, neighbours and weights of its rows, one for each community.
+def join_nodes(edges, labels, order, sizes, joined, room):
+    """Write the graph of whole communities: starts, neighbours and weights of its rows, one for each community.
 
-    The weight of two communities is that of all edges between their nodes; a community is its own neighbour.
-
-    `labels`: int32 array of shape (n_nodes,), of 0..n_communities-1, each with nodes.
+    `labels`: int32 array of shape (n_nodes,), of 0..n_communities-1. `order`: the nodes by community. `sizes`: how many
+    each has. `joined`: room for as many edges as there are. `room`: of each community 0, and a scratch array.
     """
-    ends = np.zeros(n_communities + 1, np.int64)
-    for label in labels:
-        ends[label + 1] += 1
-    ends = np.cumsum(ends)
-    order, places = np.empty(labels.size, np.int32), ends.copy()  # the nodes by community
-    for node in range(labels.size):
-        order[places[labels[node]]] = node
-        places[labels[node]] += 1
-    sums, near = np.zeros(n_communities), np.empty(n_communities, np.int32)
-    joined_starts = np.zeros(n_communities + 1, np.int64)
-    joined_neighbours, joined_weights = np.empty(neighbours.size, np.int32), np.empty(neighbours.size)
-    n_edges = 0
-    for community in range(n_communities):
+    starts, neighbours, weights = edges
+    joined_starts, joined_neighbours, joined_weights = joined
+    (sums, near), n_edges, first = room, 0, 0
+    for community in range(sizes.size):
         n_near = 0
-        for node in order[ends[community] : ends[community + 1]]:
+        for member in range(first, first + sizes[community]):
+            node = order[member]
             for place in range(starts[node], starts[node + 1]):
                 neighbour = labels[neighbours[place]]
                 if sums[neighbour] == 0.0:  # weights are positive: the first edge to it
@@ -140,12 +135,8 @@ def join_nodes(starts, neighbours, weights, labels, n_communities):
             joined_weights[n_edges] = sums[near[place]]
             sums[near[place]] = 0.0
             n_edges += 1
+        first += sizes[community]
         joined_starts[community + 1] = n_edges
-    return joined_starts, joined_neighbours[:n_edges], joined_weights[:n_edges]
-
-
-ROUNDS = 2  # of moving nodes, then communities
-Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -174,8 +165,16 @@ class Edges:
         return np.bincount(nodes, self.weights, self.n_nodes).astype(np.float64)
 
     def joined(self, labels: Numbers) -> Edges:
-        """Return the graph of communities; `labels` of 0..n_communities-1, each with at least one node."""
-        return Edges(*join_nodes(self.starts, self.neighbours, self.weights, labels, int(labels.max()) + 1))
+        """Return the graph of communities; `labels` of 0..n_communities-1, each with at least one node.
+
+        The weight of two communities is that of all edges between their nodes; a community is its own neighbour.
+        """
+        sizes, n_edges = np.bincount(labels), self.neighbours.size
+        starts, neighbours = np.zeros(sizes.size + 1, np.int64), np.empty(n_edges, np.int32)
+        joined = starts, neighbours, np.empty(n_edges)
+        rows, order = (self.starts, self.neighbours, self.weights), np.argsort(labels, kind="stable")
+        join_nodes(rows, labels, order, sizes, joined, (np.zeros(sizes.size), np.empty(sizes.size, np.int32)))
+        return Edges(starts, neighbours[: starts[-1]], joined[2][: starts[-1]])
 
 
 def communities(graph: object, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
@@ -206,9 +205,9 @@ def communities(graph: object, resolution: float = 1.0, *, rng: np.random.Genera
 def _moved(edges: Edges, labels: Numbers, pull: float, rng: np.random.Generator) -> tuple[Numbers, bool]:
     """Return labels after moves of single nodes, numbered in the order in which they occur, and whether any moved."""
     moved = labels.copy()
-    order = rng.permutation(edges.n_nodes)
-    n_moves = move_nodes(edges.starts, edges.neighbours, edges.weights, edges.degrees, moved, order, pull)
-    return moved, n_moves > 0
+    n, rows = edges.n_nodes, (edges.starts, edges.neighbours, edges.weights)
+    room = *np.zeros((2, n)), *np.zeros((2, n), np.int32), np.empty(n, U32), np.ones(n, np.bool_)
+    return moved, move_nodes(rows, edges.degrees, moved, rng.permutation(n), pull, room) > 0
 
 
 def _joined(edges: Edges, labels: Numbers, pull: float, rng: np.random.Generator) -> tuple[Numbers, bool]:

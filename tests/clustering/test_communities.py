@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -95,3 +97,6 @@ def test_the_graph_of_communities_has_the_weights_of_all_edges_between_their_nod
         sparse.csr_array((joined.weights, joined.neighbours, joined.starts), shape=(7, 7)).toarray(), dense, rtol=1e-12
     )
     np.testing.assert_allclose(joined.degrees, dense.sum(axis=1), rtol=1e-12)
+    for community, (first, last) in enumerate(itertools.pairwise(joined.starts)):  # in the order in which they are met
+        met = [labels[column] for row in np.flatnonzero(labels == community) for column in graph[[row]].indices]
+        assert joined.neighbours[first:last].tolist() == list(dict.fromkeys(met))

@@ -123,32 +123,6 @@ def pair_cosines(matrix, number, lines, rare, lengths, pairs, is_exact):
     return cosines
 
 
-@jit
-def write_means(sums, lengths, columns, means):
-    """Write the sums of clusters divided by their lengths as rows of a csr matrix; return how many values there are.
-
-    `sums`: lines of the terms that have one, and the indptr, indices and data of the others by cluster. `columns`: of
-    the terms with a line ascending, their numbers, and the columns of the others, ascending as well.
-    """
-    lines, rare_starts, rare_terms, rare_sums = sums
-    head_columns, numbers, rare_columns = columns
-    starts, indices, data = means
-    size = 0
-    for cluster in range(lines.shape[0]):
-        rare, last, length = rare_starts[cluster], rare_starts[cluster + 1], lengths[cluster]
-        for place in range(numbers.size + 1):
-            is_common = place < numbers.size
-            while rare < last and (not is_common or rare_columns[rare_terms[rare]] < head_columns[place]):
-                indices[size], data[size] = rare_columns[rare_terms[rare]], F32(rare_sums[rare] / length)
-                size += data[size] != 0
-                rare += 1
-            if is_common and lines[cluster, numbers[place]] != 0:
-                indices[size], data[size] = head_columns[place], F32(lines[cluster, numbers[place]] / length)
-                size += data[size] != 0
-        starts[cluster + 1] = size
-    return size
-
-
 class RunningSums:
     """The sums of the documents with each label, and the table that sweeps read, which changes with them.
 
@@ -286,17 +260,20 @@ class RunningSums:
         """Return the means, float32 csr array of shape (n_clusters, n_terms)."""
         places, rare = self.places, self._rare.tocsc()
         self._make_exact(np.arange(places.n_clusters))
-        columns = np.sort(places.columns[: places.n_head])  # of the terms that have a line
-        size = np.count_nonzero(self.lines) + rare.data.size
-        starts, indices, data = np.zeros(places.n_clusters + 1, np.int32), np.empty(size, np.int32), np.empty(size, F32)
-        size = write_means(
-            (self.lines, rare.indptr, rare.indices, rare.data),
-            self._exact_lengths,
-            (columns, places.number[columns], places.columns[places.n_head :]),
-            (starts, indices, data),
-        )
+        columns, means = [np.empty(0, np.int32)], [np.empty(0, F32)]
+        for line, length, (first, last) in zip(
+            self.lines, self._exact_lengths, itertools.pairwise(rare.indptr.tolist()), strict=True
+        ):
+            common = np.flatnonzero(line)
+            of_terms = places.columns[np.concatenate([common, places.n_head + rare.indices[first:last]])]
+            sums = np.concatenate([line[common], rare.data[first:last]])
+            order = np.argsort(of_terms)
+            mean = (sums[order] / length).astype(F32)
+            columns.append(of_terms[order][mean != 0])
+            means.append(mean[mean != 0])
+        starts = np.cumsum([0, *map(len, means[1:])], dtype=np.int32)
         shape = places.n_clusters, places.number.size
-        return sparse.csr_array((data[:size], indices[:size], starts), shape=shape)
+        return sparse.csr_array((np.concatenate(means), np.concatenate(columns), starts), shape=shape)
 
 
 class LloydSteps:
