@@ -95,16 +95,15 @@ def move_rows(rows, moves, scope, lines, lengths, cells):
 
 
 @jit(fastmath=ARITHMETIC)
-def pair_cosines(matrix, number, lines, rare, lengths, pairs, is_exact):
-    """Return the cosine of pairs of rows of a Csr and means of clusters in float64, in the order of the columns.
+def pair_cosines(matrix, number, sums, lengths, pairs, is_exact, cosines):
+    """Write the cosine of pairs of rows of a Csr and means of clusters in float64, in the order of the columns.
 
     Exact ones are those to float32 means, as the definition wants them. `number`: that of the term of each column.
-    `rare`: the sums of rare terms, Csr of terms by clusters.
+    `sums`: lines of the terms that have one, and Csr of the rare terms by clusters.
     """
     indptr, indices, data = matrix
-    list_starts, list_clusters, list_sums = rare
-    rows, clusters = pairs
-    cosines, n_head = np.empty(rows.size), lines.shape[1]
+    lines, (list_starts, list_clusters, list_sums) = sums
+    (rows, clusters), n_head = pairs, lines.shape[1]
     for pair in range(rows.size):
         row, c, total = rows[pair], clusters[pair], 0.0
         length = lengths[c]
@@ -120,7 +119,6 @@ def pair_cosines(matrix, number, lines, rare, lengths, pairs, is_exact):
                 value = F64(F32(value / length))
             total += data[p] * value
         cosines[pair] = total if is_exact else total / length
-    return cosines
 
 
 class RunningSums:
@@ -230,10 +228,9 @@ class RunningSums:
         """Return the cosine of each of some documents to the mean of a cluster, exact or within a few billionths."""
         if is_exact:
             self._make_exact(np.flatnonzero(np.bincount(clusters)))
-        lengths, sums = self._exact_lengths if is_exact else self.lengths, Csr.of(self._rare)
-        cosines: Floats = pair_cosines(
-            documents.rows, self.places.number, self.lines, sums, lengths, (rows, clusters), is_exact
-        )
+        lengths, sums = self._exact_lengths if is_exact else self.lengths, (self.lines, Csr.of(self._rare))
+        cosines = np.empty(rows.size)
+        pair_cosines(documents.rows, self.places.number, sums, lengths, (rows, clusters), is_exact, cosines)
         return cosines
 
     def _make_exact(self, clusters: Integers) -> None:

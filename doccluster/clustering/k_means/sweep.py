@@ -121,8 +121,8 @@ def sweep(rows, table, row_numbers, bounds, scratch, candidates):
     """Label some rows by their nearest cluster; return how many, and how many `candidates` there are.
 
     Candidates are the rows that a sweep leaves open, each once for every cluster that may be its nearest. Where there
-    is no room for more of them the sweep ends. `scratch`: a sum for each lane, a peak for each group of clusters, and
-    how many roundings do not grow with the row.
+    is no room for more of them the sweep ends. `scratch`: a sum and a key for each lane, a peak for each group of
+    clusters, and how many roundings do not grow with the row.
 
     Nearly all time of a fit is spent in the loop over four terms, which LLVM turns into a few vector instructions: the
     number of lanes is a visible multiple of 16, and no index is signed, since a signed one might count from the end.
@@ -134,9 +134,9 @@ def sweep(rows, table, row_numbers, bounds, scratch, candidates):
     starts, terms, values, rare_starts, rare_terms, rare_values = rows
     cells, factors, initial_sums, list_starts, list_lanes, list_values, cell_roundoff = table
     labels, lower, upper = bounds
-    sums, peaks, fixed_additions = scratch
+    sums, keys, peaks, fixed_additions = scratch
     open_rows, clusters = candidates
-    n_lanes, n_groups, keys = U64(sums.size // LINE) * U64(LINE), U64(peaks.size // LINE) * U64(LINE), sums.view(I32)
+    n_lanes, n_groups = U64(sums.size // LINE) * U64(LINE), U64(peaks.size // LINE) * U64(LINE)
     stride, n_open = n_lanes if initial_sums.size > sums.size else U64(0), U64(0)
     for number in range(row_numbers.size):
         if n_open + n_lanes > U64(open_rows.size):
@@ -164,28 +164,29 @@ def sweep(rows, table, row_numbers, bounds, scratch, candidates):
                 )
             p += U64(4)
         # The highest cosine and its lane are one int64, the cosine in the upper half, and among equals the lowest lane
-        # the highest number: maxima of whole numbers, unlike those of floats, are found many lanes at a time. Keys lie
-        # in the memory of the sums, which are not read again.
+        # the highest number: maxima of whole numbers, unlike those of floats, are found many lanes at a time.
         best = I64(-(2**63))
         for lane in range(n_lanes):
             key = in_order(F32(sums[lane] * factors[lane]).view(I32), cells)
             keys[lane] = key
-            best = max(best, (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane))
+            key_and_lane = (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane)
+            best = key_and_lane if key_and_lane > best else best
         nearest, top_key, second = U64(0xFFFFFFFF) - (U64(best) & U64(0xFFFFFFFF)), I32(best >> I64(32)), NOWHERE
         # The upper bound of a group is its highest cosine but for the nearest cluster; clusters take turns as groups.
         keys[nearest] = LOWEST
         for group in range(n_groups):
             peaks[group] = keys[group]
         for strip in range(n_groups, n_lanes, n_groups):
-            for group in range(min(n_groups, n_lanes - strip)):
-                peaks[group] = max(peaks[group], keys[strip + group])
+            for group in range(n_groups if n_groups < n_lanes - strip else n_lanes - strip):
+                key = keys[strip + group]
+                peaks[group] = key if key > peaks[group] else peaks[group]
         for group in range(upper.shape[0]):
             peak = F32(I32(in_order(peaks[group], cells)).view(F32)) if peaks[group] > LOWEST else NOWHERE
-            peak += error + cell_roundoff * max(peak, F32(0))
+            peak += error + cell_roundoff * (peak if peak > F32(0) else F32(0))
             upper[group, row] = peak
-            second = max(second, peak)
+            second = peak if peak > second else second
         top = I32(in_order(top_key, cells)).view(F32)
-        error += cell_roundoff * max(top, F32(0))
+        error += cell_roundoff * (top if top > F32(0) else F32(0))
         labels[row], lower[row] = I32(nearest), top - error
         # Two cosines, each off by an error at most, may be in the other order if they differ by less than two errors.
         if second >= top - error:
@@ -279,7 +280,8 @@ class NearestCentroids:
         self._blocks, (_, lower, upper) = [], self.bounds
         for block in documents.blocks:
             bounds = Bounds(self.labels[block], lower[block], upper[:, block])  # not copied
-            scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
+            lanes = aligned_zeros(places.n_lanes, F32), aligned_zeros(places.n_lanes, I32)
+            scratch = *lanes, np.empty(n_groups, I32), F32(additions)
             room = min((block.stop - block.start) * places.n_clusters, MAX_CANDIDATES) + places.n_lanes
             candidates = np.empty(room, I64), np.empty(room, I64)
             self._blocks.append((block, bounds, scratch, candidates))
