@@ -7,6 +7,7 @@ together with the counter that made it. What comes after works on distinct token
 
 from __future__ import annotations
 
+import itertools
 import operator
 import queue
 import re
@@ -225,6 +226,7 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
 
 
 BLOCK_CHARACTERS = 1 << 19
+FEW_CHARACTERS = 1 << 17  # that Python counts in a tenth of the time that the loops take to compile
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
 _MAX_BYTES = int(np.iinfo(np.int32).max)
@@ -304,6 +306,7 @@ class RunCounter:
         """Take over the tokens of another counter, and return the number here of each of its numbers."""
         tokens = counter._tokens.arena[: counter._tokens.starts[counter.n_tokens]]
         text = np.concatenate([tokens, np.zeros(PADDING, dtype=np.uint8)])
+        text.flags.writeable = False  # as `_encode` makes it, so that one version of the loop is compiled
         return self._count(text, np.array([tokens.size])).columns  # each is there once, in the order of the numbers
 
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -403,15 +406,18 @@ class CounterPool:
             self.counters = [AnalyzerCounter(analysis.analyze)]
         else:
             self.counters = [RunCounter(analysis) for _ in range(resolve_threads(n_threads))]
-        self._takes_others = analysis.takes_others
+        self._analysis = analysis
         self._free = queue.SimpleQueue[int]()
         for number in range(len(self.counters)):
             self._free.put(number)
 
     def count(self, documents: Iterable[object]) -> Iterator[CountedBlock]:
-        """Yield the counts of `documents` in blocks, in order."""
-        blocks = text_blocks(documents, BLOCK_CHARACTERS, takes_others=self._takes_others)
-        return map_blocks(self._count_block, blocks, n_threads=len(self.counters))
+        """Return the counts of `documents` in blocks, in order; those of a few documents are made by Python alone."""
+        blocks = text_blocks(documents, BLOCK_CHARACTERS, takes_others=self._analysis.takes_others)
+        first_two = list(itertools.islice(blocks, 2))
+        if len(first_two) == 1 and sum(map(operator.length_hint, first_two[0])) <= FEW_CHARACTERS:
+            self.counters = [AnalyzerCounter(self._analysis.analyze)]
+        return map_blocks(self._count_block, itertools.chain(first_two, blocks), n_threads=len(self.counters))
 
     def sorted_forms(self) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
         """Return all written forms in order, and each counter's numbers as places in it; the counters are used up."""

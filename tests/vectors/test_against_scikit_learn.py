@@ -10,9 +10,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from doccluster.text import counting
+from doccluster.text.analysis import analysis_of
 from doccluster.vectors import TfidfVectorizer
+from doccluster.vectors.term_counts import count_terms
 from tests.conftest import stable_id
 from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, reuters_texts, udhr_texts
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_loops():
+    """Let the compiled loops count few texts too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "FEW_CHARACTERS", -1)
+        yield
+
 
 WRITTEN = [
     "The election was held; voters elected 12 members.",
@@ -142,6 +153,24 @@ def test_any_text_gives_what_scikit_learn_gives(documents, analyzer, strip_accen
             TfidfVectorizer(**parameters).fit(documents)
         return
     assert_same_as_peer(documents, dtype=np.float64, **parameters)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(anything | wordy, min_size=1, max_size=6),
+    st.sampled_from([{}, {"analyzer": "script"}, {"token_pattern": r"\w+"}, {"lowercase": False}]),
+)
+def test_few_texts_are_counted_by_python_as_by_the_compiled_loop(documents, parameters):
+    analysis = analysis_of(TfidfVectorizer(**parameters))
+    compiled = count_terms([*documents, "x"], analysis, n_threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "FEW_CHARACTERS", 2**17)
+        patch.setattr(counting, "find_words", None)
+        by_python = count_terms([*documents, "x"], analysis, n_threads=1)
+    assert by_python.terms == compiled.terms
+    for name in ("data", "indices", "indptr"):
+        expected = getattr(compiled.rows, name)
+        np.testing.assert_array_equal(getattr(by_python.rows, name), expected, strict=True)
 
 
 @settings(max_examples=40)
