@@ -27,6 +27,7 @@ FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of ea
 RUNS_FOR_EACH = 32  # of columns, for each neighbour that is wanted
 BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose search has one for each pair
 
+FEW_ROWS = 2**9  # of which scipy's products take a hundredth of the time that the loop over lists takes to compile
 WIDE_ROWS = 2**14  # that are laid out for the search at a time
 
 Names = Integers
@@ -309,15 +310,26 @@ def rare_terms_first(block: slice, rows: CsrArray, rank: npt.NDArray[np.int32]) 
     return renumbered
 
 
-def nearest_by_terms(part: Part, rows: Matrix, names: Names, lists: object, k: int) -> Lists:
+def nearest_by_terms(part: Part, rows: CsrArray, names: Names, lists: CsrArray, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside; all, by the lists given, for None."""
     inside, queries = part
     if inside is None:
         inside = np.arange(names.size)
     else:
         lists = sparse.csr_array(rows[names[inside]].T)
-    neighbours, similarity = nearest_in_lists(Csr.of(rows[names[queries]]), queries, Csr.of(lists), inside, k)
-    return neighbours, similarity
+    asking, found = rows[names[queries]], (np.full((queries.size, k), -1, np.int32), np.zeros((queries.size, k)))
+    if names.size > FEW_ROWS:
+        nearest_in_lists(Csr.of(asking), queries, Csr.of(lists), inside, found, np.zeros(inside.size))
+        return found
+    products = (asking.astype(np.float64) @ lists.astype(np.float64)).toarray()
+    products[queries[:, None] == inside] = 0.0
+    nearest = np.argsort(-products, axis=1, kind="stable")[:, :k]
+    cosines = np.take_along_axis(products, nearest, axis=1)
+    found[0][:, : nearest.shape[1]], found[1][:, : nearest.shape[1]] = (
+        np.where(cosines > 0, inside[nearest], -1),
+        cosines,
+    )
+    return found
 
 
 def nearest_by_products(part: Part, rows: Matrix, names: Names, k: int) -> Lists:
@@ -370,34 +382,32 @@ def insert(neighbours, similarity, n_found, candidate, product):
         similarity[place], neighbours[place] = similarity[place - 1], neighbours[place - 1]
         place -= 1
     similarity[place], neighbours[place] = product, candidate
-    return min(n_found + 1, k)
+    return n_found + 1 if n_found < k else k
 
 
 @jit
-def nearest_in_lists(rows, names, lists, candidates, k):
-    """Return the nearest of other rows to each row (Csr), by posting lists (Csr) of these others.
+def nearest_in_lists(rows, names, lists, candidates, found, sums):
+    """Write the nearest of other rows to each row (Csr), by posting lists (Csr) of these others.
 
     `names` and `candidates` are what the rows and the others are called, ascending for the others; a row is not its own
-    neighbour.
+    neighbour. `sums`: 0 for each of the others.
 
-    Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(names), k)): the names of the others,
-    nearest first, lowest on ties; -1 where there is none.
+    `found`: int32 and float64 arrays of shape (len(names), k): the names of the others, nearest first, lowest on ties,
+    and their cosines; -1 and 0 where there is none.
     """
-    neighbours, similarity = np.full((names.size, k), np.int32(-1)), np.zeros((names.size, k))
+    neighbours, similarity = found
     indptr, terms, values = rows
     list_starts, list_rows, list_values = lists
-    sums = np.zeros(candidates.size)
     for row in range(names.size):
         for place in range(indptr[row], indptr[row + 1]):
             value = np.float64(values[place])
             for at in range(list_starts[terms[place]], list_starts[terms[place] + 1]):
                 sums[list_rows[at]] += value * list_values[at]
-        n_found = 0
+        n_found = np.int64(0)
         for column in range(candidates.size):
             if sums[column] > 0.0 and candidates[column] != names[row]:
                 n_found = insert(neighbours[row], similarity[row], n_found, candidates[column], sums[column])
             sums[column] = 0.0
-    return neighbours, similarity
 
 
 @jit

@@ -14,6 +14,12 @@ from doccluster.errors import InputError
 from doccluster.geometry import nearest_neighbours
 
 
+@pytest.fixture(params=[-1, 2**9], ids=["lists", "products"], autouse=True)
+def few_rows(request, monkeypatch):
+    """Search few rows by the compiled loop too, which is for more, and by products."""
+    monkeypatch.setattr("doccluster.geometry.neighbours.FEW_ROWS", request.param)
+
+
 def zipf_rows(seed, n_documents=150, n_terms=400):
     """Rows of terms as common and rare as words, as unit rows in float32."""
     rng = np.random.default_rng(seed)
