@@ -236,7 +236,7 @@ def entries_of_columns(block: slice, matrix: CsrArray) -> Integers:
 
 def products_of_rows(block: slice, matrix: Matrix, rank: object, table: Floats) -> Floats:
     """Return some rows times a table; `rank` says which row of the table each column of the matrix has."""
-    return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
+    return _times_table(_block_of(matrix, block, rank), table)
 
 
 def largest_value(block: slice, matrix: CsrArray) -> float:
@@ -254,18 +254,24 @@ def products_of_terms(
     """
     block, columns = part
     part_of_table = np.ascontiguousarray(table[block, columns])
-    product = np.asarray(terms_times_table(_block_of(matrix, block, rank), part_of_table, n_terms))
+    product = np.zeros((n_terms, part_of_table.shape[1]))
+    terms_times_table(_block_of(matrix, block, rank), part_of_table, product)
     return product if steps is None else np.rint(np.ldexp(product, steps)).astype(np.int64)
 
 
 def gram_of_block(block: slice, table: Floats) -> Floats:
     """Return the products of the columns of some rows of a table with one another, the upper half."""
-    return np.asarray(gram_of_rows(np.asarray(table[block], dtype=np.float64)))
+    gram = np.zeros((table.shape[1], table.shape[1]))
+    gram_of_rows(np.asarray(table[block], dtype=np.float64), gram)
+    return gram
 
 
 def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
     """Return some rows of a table times a small matrix."""
-    return np.asarray(turned_rows(np.asarray(table[block], dtype=np.float64), turn))
+    rows = np.asarray(table[block], dtype=np.float64)
+    turned = np.zeros((rows.shape[0], turn.shape[1]))
+    turned_rows(rows, turn, turned)
+    return turned
 
 
 def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
@@ -288,7 +294,7 @@ def moved_block(block: slice, graph: CsrArray, scale: Floats, original: Floats, 
     edges = graph[block]
     edges.data = np.repeat(scale[block], np.diff(edges.indptr)) * edges.data * scale[edges.indices]
     share = np.where(scale[block] > 0, mixing, 0.0)[:, None]
-    towards = rows_times_table(Csr.of(edges), np.asarray(moved, dtype=np.float64))
+    towards = _times_table(Csr.of(edges), np.asarray(moved, dtype=np.float64))
     return unit((1.0 - share) * original[block] + share * towards)
 
 
@@ -315,42 +321,44 @@ def _spread(table: Matrix, width: int, n_rows: int, place: Place) -> tuple[Float
     return values[:n_kept], np.ascontiguousarray(vectors[:, :n_kept])
 
 
+def _times_table(rows: Csr, table: Floats) -> Floats:
+    """Return the products of some rows with a dense table; a third faster than scipy's, whose bytes they are."""
+    products = np.zeros((rows.indptr.size - 1, table.shape[1]))
+    rows_times_table(rows, table, products)
+    return products
+
+
 @jit
-def rows_times_table(rows, table):
-    """Return the products of some rows (Csr) with a dense table; a third faster than scipy's, whose bytes they are."""
+def rows_times_table(rows, table, out):
+    """Add the products of some rows (Csr) with a dense table to `out`."""
     indptr, indices, data = rows
     width = table.shape[1]
-    out = np.zeros((indptr.size - 1, width))
     for row in range(indptr.size - 1):
         for position in range(indptr[row], indptr[row + 1]):
             value, term = data[position], indices[position]
             for column in range(width):
                 out[row, column] += value * table[term, column]
-    return out
 
 
 @jit
-def terms_times_table(rows, table, n_terms):
-    """Return the transpose of some rows (Csr) times a dense table, which has a row for each of them."""
+def terms_times_table(rows, table, out):
+    """Add the transpose of some rows (Csr) times a dense table, which has a row for each of them, to `out`."""
     indptr, indices, data = rows
     width = table.shape[1]
-    out = np.zeros((n_terms, width))
     for row in range(indptr.size - 1):
         for position in range(indptr[row], indptr[row + 1]):
             value, term = data[position], indices[position]
             for column in range(width):
                 out[term, column] += value * table[row, column]
-    return out
 
 
 @jit
-def gram_of_rows(rows):
-    """Return the sum of the outer products of the rows of a table with themselves; only its upper half is filled.
+def gram_of_rows(rows, gram):
+    """Add the outer products of the rows of a table with themselves to the upper half of `gram`.
 
     Four rows are taken at a time, so that the sums, which a small cache does not hold, are read and written less often.
     """
     n_rows, width = rows.shape
-    gram = np.zeros((width, width))
     in_fours = n_rows - n_rows % 4
     for row in range(0, in_fours, 4):
         r, s, t, u = rows[row], rows[row + 1], rows[row + 2], rows[row + 3]
@@ -361,14 +369,12 @@ def gram_of_rows(rows):
         for i in range(width):
             for j in range(i, width):
                 gram[i, j] += rows[row, i] * rows[row, j]
-    return gram
 
 
 @jit
-def turned_rows(rows, turn):
-    """Return the rows of a table times a small matrix, four rows of which are read at a time."""
+def turned_rows(rows, turn, out):
+    """Add the rows of a table times a small matrix, four rows of which are read at a time, to `out`."""
     n_inner, width = turn.shape
-    out = np.zeros((rows.shape[0], width))
     in_fours = n_inner - n_inner % 4
     for row in range(rows.shape[0]):
         for inner in range(0, in_fours, 4):
@@ -379,4 +385,3 @@ def turned_rows(rows, turn):
         for inner in range(in_fours, n_inner):
             for column in range(width):
                 out[row, column] += rows[row, inner] * turn[inner, column]
-    return out

@@ -153,9 +153,9 @@ def _groups(run: Run) -> tuple[str, Any, npt.NDArray[np.int64]]:
 
 
 @jit
-def repulsion(x, y, from_x, from_y):
-    """Return how other places push each place away, along each axis, and how near they are; float32 of (n,) each."""
-    across, down, near = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+def repulsion(x, y, from_x, from_y, forces):
+    """Add how other places push each place away, along each axis, and how near they are: three float32 of (n,)."""
+    across, down, near = forces
     unit = np.float32(1.0)
     for source in range(from_x.size):
         source_x, source_y = from_x[source], from_y[source]
@@ -165,14 +165,12 @@ def repulsion(x, y, from_x, from_y):
             near[place] += q
             across[place] += q * q * dx
             down[place] += q * q * dy
-    return across, down, near
 
 
 @jit
-def attraction(x, y, graph, to_x, to_y):
-    """Return how the neighbours in a graph (indptr, indices, weights) pull places, along each axis; float32 of (n,)."""
-    indptr, indices, weights = graph
-    across, down = np.zeros_like(x), np.zeros_like(x)
+def attraction(x, y, graph, to_x, to_y, forces):
+    """Add how neighbours in a graph (indptr, indices, weights) pull each place along each axis: two float32 of (n,)."""
+    (indptr, indices, weights), (across, down) = graph, forces
     unit = np.float32(1.0)
     for place in range(x.size):
         for position in range(indptr[place], indptr[place + 1]):
@@ -180,7 +178,6 @@ def attraction(x, y, graph, to_x, to_y):
             pull = weights[position] / (unit + dx * dx + dy * dy)
             across[place] += pull * dx
             down[place] += pull * dy
-    return across, down
 
 
 def tsne(rows: Floats, start: Floats, *, perplexity: float, n_threads: int | None = None) -> npt.NDArray[np.float64]:
@@ -201,9 +198,10 @@ def tsne(rows: Floats, start: Floats, *, perplexity: float, n_threads: int | Non
             graph = similar.indptr.astype(np.int32), similar.indices.astype(np.int32), pulls
             for _ in LOOPS.over(range(n_iterations)):
                 across, down, near = push(places[0], places[1], places[0], places[1])
-                pull = attraction(places[0], places[1], graph, places[0], places[1])
+                pull = np.zeros_like(places)
+                attraction(places[0], places[1], graph, places[0], places[1], tuple(pull))
                 total = max(near.sum() - n, MIN_NEARNESS)  # each place meets itself once, at distance 0
-                gradient = 4 * (np.vstack(pull) - np.vstack([across, down]) / total)
+                gradient = 4 * (pull - np.vstack([across, down]) / total)
                 gains = np.where((gradient > 0) != (step > 0), gains + np.float32(0.2), gains * np.float32(0.8))
                 gains = np.maximum(gains, LOWEST_GAIN)
                 step = np.float32(momentum) * step - rate * gains * gradient
@@ -220,8 +218,9 @@ def _repulsions(n: int, n_threads: int | None) -> Iterator[Callable[..., tuple[F
 
     def push(x: Floats, y: Floats, from_x: Floats, from_y: Floats) -> tuple[Floats, Floats, Floats]:
         def of_block(block: slice) -> tuple[Floats, Floats, Floats]:
-            forces: tuple[Floats, Floats, Floats] = repulsion(x[block], y[block], from_x, from_y)
-            return forces
+            across, down, near = np.zeros((3, x[block].size), np.float32)
+            repulsion(x[block], y[block], from_x, from_y, (across, down, near))
+            return across, down, near
 
         across, down, near = zip(*share_blocks(of_block, blocks, n_threads=threads, pool=pool), strict=True)
         return np.concatenate(across), np.concatenate(down), np.concatenate(near)
@@ -244,7 +243,8 @@ def places_among(
     with _repulsions(x.size, n_threads) as push:
         for _ in range(NEW_STEPS):
             across, down, near = push(x, y, to_x, to_y)
-            pull_x, pull_y = attraction(x, y, graph, to_x, to_y)
+            pull_x, pull_y = np.zeros((2, x.size), np.float32)
+            attraction(x, y, graph, to_x, to_y, (pull_x, pull_y))
             x = x - NEW_RATE * (pull_x - across / near)
             y = y - NEW_RATE * (pull_y - down / near)
     return np.column_stack([x, y]).astype(np.float64)

@@ -83,11 +83,13 @@ def test_forces_on_places_are_those_of_the_definition():
     push = np.array([sum(near[i, j] ** 2 * (a - b) for j, b in enumerate(others)) for i, a in enumerate(at)])
     pull = np.array([sum(weights[i, j] * near[i, j] * (a - b) for j, b in enumerate(others)) for i, a in enumerate(at)])
     x, y, to_x, to_y = (np.ascontiguousarray(axis, np.float32) for axis in (*at.T, *others.T))
-    across, down, sums = repulsion(x, y, to_x, to_y)
+    across, down, sums = np.zeros((3, x.size), np.float32)
+    repulsion(x, y, to_x, to_y, (across, down, sums))
     np.testing.assert_allclose(
         np.column_stack([across, down, sums]), np.column_stack([push, near.sum(axis=1)]), rtol=1e-5
     )
-    pulled = attraction(x, y, (graph.indptr, graph.indices, graph.data), to_x, to_y)
+    pulled = np.zeros((2, x.size), np.float32)
+    attraction(x, y, (graph.indptr, graph.indices, graph.data), to_x, to_y, tuple(pulled))
     np.testing.assert_allclose(np.column_stack(pulled), pull, rtol=1e-4, atol=1e-6)
 
 
