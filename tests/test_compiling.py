@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import pathlib
 import runpy
 import subprocess
@@ -48,6 +49,45 @@ def test_an_inner_function_is_called_by_kernels_only():
     _, inner, called = compiled_and_called()
     assert len(inner) > 15
     assert inner & called == set()
+
+
+SLOW_TO_COMPILE = {"partition", "argpartition", "unique", "sort", "argsort", "searchsorted", "cumsum", "concatenate"}
+
+
+def test_no_kernel_is_made_of_what_is_slow_to_compile():
+    kernels, slow = 0, []
+    for path in (ROOT / "doccluster").rglob("*.py"):
+        for kernel in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(kernel, ast.FunctionDef) or "jit" not in "".join(map(ast.unparse, kernel.decorator_list)):
+                continue
+            kernels += 1
+            for node in ast.walk(kernel):
+                called = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+                is_slice = isinstance(node, ast.Assign) and isinstance(
+                    getattr(node.targets[0], "slice", None), ast.Slice
+                )
+                is_tuple = is_slice and isinstance(node.value, ast.Tuple)
+                if called in SLOW_TO_COMPILE or is_tuple or isinstance(node, ast.List | ast.ListComp):
+                    slow.append(f"{path.name}: {ast.unparse(node)}")
+    assert kernels > 40
+    assert slow == []
+
+
+def test_a_first_run_compiles_little(tmp_path):
+    code = (
+        "import contextlib, sys\nfrom numba.core import event\nfrom doccluster.cli.main import main\n"
+        "class Compiled(event.Listener):\n"
+        "    n = 0\n    def on_start(self, announced):\n        self.n += 1\n    def on_end(self, announced): pass\n"
+        "with event.install_listener('numba:compile', Compiled()) as compiled, contextlib.suppress(SystemExit):\n"
+        "    main(['-q', 'run', sys.argv[1], '-o', 'run'])\n"
+        "print(compiled.n)"
+    )
+    sample = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", code, str(sample)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert (tmp_path / "run" / "report.html").exists()
+    assert 10 < int(done.stdout.split()[-1]) <= 40  # functions and versions of them, also those of numba
 
 
 def test_the_time_of_compiling_counts_for_no_stage():
