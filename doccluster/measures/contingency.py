@@ -123,10 +123,26 @@ class PairCounts(NamedTuple):
     class_only: int  # other cluster, same class (FN, DS)
     apart: int  # TN, DD
 
+    @classmethod
+    def from_sizes(cls, cells: Integers, clusters: Integers, classes: Integers) -> PairCounts:
+        """Return the counts from the numbers of documents of each cell, cluster and class."""
+        together, same_cluster, same_class = map(_pairs_within, (cells, clusters, classes))
+        n_documents = int(clusters.sum())
+        apart = n_documents * (n_documents - 1) // 2 - same_cluster - same_class + together
+        return cls(together, same_cluster - together, same_class - together, apart)
+
     @property
     def total(self) -> int:
         """The number of pairs, n (n - 1) / 2."""
         return self.together + self.cluster_only + self.class_only + self.apart
+
+    @property
+    def adjusted_rand(self) -> float:
+        """The Rand index adjusted for chance; 1 for identical partitions."""
+        tp, fp, fn, tn = self
+        if fp == fn == 0:
+            return 1.0
+        return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,13 +269,7 @@ class ContingencyTable(ShortRepr):
     @cached_property
     def pairs(self) -> PairCounts:
         """The four pair counts (Zaki & Meira 17.6-17.10)."""
-        together = _pairs_within(self.cell_counts)
-        same_cluster = _pairs_within(self.cluster_sizes)
-        same_class = _pairs_within(self.class_sizes)
-        total = self.n_documents * (self.n_documents - 1) // 2
-        return PairCounts(
-            together, same_cluster - together, same_class - together, total - same_cluster - same_class + together
-        )
+        return PairCounts.from_sizes(self.cell_counts, self.cluster_sizes, self.class_sizes)
 
     @cached_property
     def cluster_entropy(self) -> float:

@@ -150,10 +150,7 @@ alias(
 )
 def adjusted_rand(table: ContingencyTable) -> float:
     """Return the Rand index adjusted for chance."""
-    if table.is_identical:
-        return 1.0
-    tp, fp, fn, tn = table.pairs
-    return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
+    return table.pairs.adjusted_rand
 
 
 alias("ari", of="adjusted_rand")

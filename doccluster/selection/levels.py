@@ -26,9 +26,7 @@ from doccluster.clustering.communities import Edges, communities
 from doccluster.clustering.smoothed.document_spaces import Graph
 from doccluster.clustering.task import SmoothedRows
 from doccluster.geometry.neighbours import neighbour_edges
-from doccluster.geometry.partition import Partition
-from doccluster.measures import get_measure
-from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.contingency import PairCounts
 
 RESOLUTIONS = 2.0 ** np.arange(-3.5, 5.5, 0.5)
 SUBTOPICS_FROM = 2.5  # the resolution; coarser levels are not subtopics
@@ -49,6 +47,7 @@ MAX_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
 MIN_COSINE = 1e-3
 N_STARTS = 3  # of up to as many documents; of more, one
 EDGES_AT_ONCE = 1 << 16
+CELLS_PER_NODE = 4  # of a table of two clusterings that is counted whole
 MAX_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
 
 STRUCTURE_RESOLUTIONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -153,16 +152,13 @@ def agreement_of_parts(parts_drawn: Sequence[Labels], labels: Sequence[Labels], 
 
 
 def adjusted_rand(first: Labels, second: Labels) -> float:
-    """Return the adjusted Rand index of two clusterings; 0 where it is not defined."""
-    table = ContingencyTable.from_partitions(_numbered(first), _numbered(second))
-    value = get_measure("adjusted_rand").compute(table).value
-    return 0.0 if np.isnan(value) else float(value)
-
-
-def _numbered(labels: Labels) -> Partition:
-    """Return labels as a partition whose clusters all have documents."""
-    is_there = np.bincount(labels) > 0
-    return Partition((np.cumsum(is_there) - 1)[labels], tuple(range(int(is_there.sum()))))
+    """Return the adjusted Rand index of two clusterings; 1 where they are the same."""
+    width = int(second.max(initial=0)) + 1
+    cells = first * width + second
+    # a table of all cells is the quickest to count, where it is not far larger than the documents
+    is_small = (int(first.max(initial=0)) + 1) * width <= CELLS_PER_NODE * max(first.size, 1)
+    of_cells = np.bincount(cells) if is_small else np.unique(cells, return_counts=True)[1]
+    return PairCounts.from_sizes(of_cells, np.bincount(first), np.bincount(second)).adjusted_rand
 
 
 def topics_among(levels: Sequence[Level]) -> Level | None:

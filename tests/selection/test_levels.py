@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import (
     Level,
+    adjusted_rand,
     agreement_of_parts,
     between,
     few_among,
@@ -44,6 +45,14 @@ def test_agreement_is_the_mean_adjusted_rand_of_what_pairs_of_parts_share():
         assert shared.size > 10
         expected.append(adjusted_rand_score(labels[one][a], labels[other][b]))
     assert agreement_of_parts(drawn, labels, 50) == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 40, 400])
+def test_clusterings_agree_as_in_scikit_learn_however_many_clusters_there_are(n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    first, second = rng.integers(0, n_clusters, 500), 2 * rng.integers(0, 7, 500)  # numbers without documents too
+    assert adjusted_rand(first, second) == pytest.approx(adjusted_rand_score(first, second), abs=1e-12)
+    assert adjusted_rand(first, first) == 1.0
 
 
 def test_a_node_alone_is_no_cluster():
