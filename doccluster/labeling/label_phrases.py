@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,7 @@ class LabelQueries:
             rows, labels = rows[sample], labels[sample]
         return cls(sparse.csr_array(rows), labels, columns)
 
-    def rank(self, columns: Sequence[int], n_best: int) -> npt.NDArray[np.int64]:
+    def rank(self, columns: Sequence[int], n_best: int) -> AnyIntegers:
         """Return the best documents that have one of these terms."""
         places = [self._places[column] for column in columns]
         entries = [slice(self._starts[place], self._starts[place + 1]) for place in places]
@@ -64,19 +65,30 @@ class LabelQueries:
             return np.asarray(self._hits[entries[0]][:n_best])
         hits = np.concatenate([self._hits[entry] for entry in entries])
         weights = np.concatenate([self._weights[entry] for entry in entries])
-        n_met = np.bincount(hits)
-        documents = np.flatnonzero(n_met)
-        for n_terms in range(len(columns), 1, -1):  # those that have fewer are not looked at where enough have more
-            if np.count_nonzero(n_met >= n_terms) >= n_best:
-                documents = np.flatnonzero(n_met >= n_terms)
+        # one hit stands for the hits of its document, so that documents without any are not counted
+        place = np.empty(self.labels.size, np.int64)
+        place[hits] = np.arange(hits.size)
+        n_met, scores = np.bincount(place[hits]), np.bincount(place[hits], weights)
+        best = hits[:0]
+        for n_terms in range(len(columns), 0, -1):  # those that have fewer are not ordered where enough have more
+            level = np.flatnonzero(n_met == n_terms)
+            best = np.append(best, _heaviest(hits[level], scores[level], n_best - best.size))
+            if best.size == n_best:
                 break
-        scores = np.bincount(hits, weights)[documents]
-        return np.asarray(documents[np.lexsort((-scores, -n_met[documents]))[:n_best]])
+        return best
 
     def share_found(self, columns: Sequence[int], cluster: int) -> float:
         """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
         size = int(self.sizes[cluster]) if cluster < self.sizes.size else 0
         return float((self.labels[self.rank(columns, size)] == cluster).sum() / size) if size else 0.0
+
+
+def _heaviest(documents: AnyIntegers, scores: npt.NDArray[Any], n_best: int) -> AnyIntegers:
+    """Return the documents with the largest scores, best first; equal ones in the order of rows."""
+    if documents.size > n_best:
+        is_near = scores >= np.partition(scores, -n_best)[-n_best]
+        documents, scores = documents[is_near], scores[is_near]
+    return documents[np.lexsort((documents, -scores))[:n_best]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -104,3 +104,15 @@ def test_a_search_ranks_documents_with_more_of_the_terms_first():
     assert queries.rank([0, 1], 4).tolist() == [1, 0, 3, 2]
     assert queries.share_found([0], 0) == 1.0
     assert queries.share_found([1], 0) == 0.0
+
+
+@pytest.mark.parametrize("columns", [[0], [2, 0], [0, 1, 2, 3]])
+def test_a_search_finds_the_same_documents_as_looking_at_all(columns):
+    rng = np.random.default_rng(len(columns))
+    rows = rng.integers(0, 3, (60, 4)) / 4.0  # few values, so that many documents are equally good
+    queries = LabelQueries(sparse.csr_array(rows), rng.integers(0, 5, 60), set(range(4)))
+    of_query = rows[:, columns]
+    order = np.lexsort((-of_query.sum(axis=1), -(of_query > 0).sum(axis=1)))
+    order = order[of_query[order].any(axis=1)]
+    for n_best in range(1, 61):
+        assert queries.rank(columns, n_best).tolist() == order[:n_best].tolist()
