@@ -237,20 +237,22 @@ class Stages:
             return fit.in_input_order(order)
 
     def finer(self, vectors: DocumentVectors, documents: DocumentTable) -> Recommendation | None:
-        """Return subtopics of a sample for clusters whose number was given; None where the data have no topics."""
+        """Return subtopics of a sample for clusters whose number was given; None where the data have none."""
         with self.place.for_a_while() as place:
             order = order_of(vectors, place)
             choice, _ = recommended(
                 vectors.take(order, place).in_space(self.settings.space),
                 documents,
-                granularity="topics",
+                granularity="subtopics",
+                only=True,
                 max_documents=MAX_FOR_FINER,
                 seed=self.seed,
                 n_threads=self.n_threads,
                 progress=self.progress,
                 place=place,
             )
-        return choice.reordered(order) if choice.k is not None and choice.granularity == "topics" else None
+        # beneath clusters of any number, which are then the topics
+        return None if choice.k is None else replace(choice.reordered(order), granularity="topics")
 
     fit_spherical: FitSpherical | None = None
 

@@ -205,7 +205,7 @@ def levels_around(fit: Fit, prepared: Prepared, stages: Stages) -> LabelsOfLevel
     if vectors.n_documents > MAX_DOCUMENTS:
         said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
         return LabelsOfLevels(notes=(said,))
-    topics = stages.cluster(vectors, prepared.documents, granularity="topics")
+    topics = stages.cluster(vectors, prepared.documents, granularity="topics", levels="none")
     return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics))
 
 

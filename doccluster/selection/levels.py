@@ -8,6 +8,7 @@ suggests says nothing of the other.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -101,10 +102,9 @@ def find_levels(
 ) -> list[Level]:
     """Return the communities of a graph at each resolution, with how far they come back in parts of it."""
     n_nodes = graph.shape[0]
-    n_drawn = max(1, round(DRAWN * n_nodes))
-    parts_drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
+    parts_drawn, seeds = _drawn(n_nodes, len(resolutions), rng)
     graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in parts_drawn)]
-    labels_found = _communities(graphs, resolutions, rng, n_threads, progress)
+    labels_found = _communities(graphs, resolutions, seeds, n_threads, progress)
 
     def level_at(row: int) -> Level:
         whole, *parts = labels_found[row]
@@ -113,16 +113,24 @@ def find_levels(
     return list(map_blocks(level_at, range(len(resolutions)), n_threads=n_threads))
 
 
+def _drawn(n_nodes: int, n_resolutions: int, rng: np.random.Generator) -> tuple[list[Labels], Integers]:
+    """Return the nodes of each part, and seeds by resolution and graph, the whole first.
+
+    They are drawn beforehand, so that the order in which jobs end does not matter, nor whether all of them are done.
+    """
+    n_drawn = max(1, round(DRAWN * n_nodes))
+    parts_drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
+    return parts_drawn, rng.integers(2**31, size=(n_resolutions, 1 + N_DRAWS))
+
+
 def _communities(
     graphs: Sequence[Edges],
     resolutions: Sequence[float] | Floats,
-    rng: np.random.Generator,
+    seeds: Integers,
     n_threads: int | None,
     progress: Progress = silent,
 ) -> list[list[Labels]]:
     """Return for each resolution the communities of each graph."""
-    # seeds are drawn beforehand, so that the order in which jobs end does not matter
-    seeds = rng.integers(2**31, size=(len(resolutions), len(graphs)))
     jobs = list(itertools.product(range(len(resolutions)), range(len(graphs))))
 
     def find(job: tuple[int, int]) -> Labels:
@@ -207,14 +215,18 @@ def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -
 
     None where the coarse level comes back nearly as well, or one of the two has about as many clusters.
     """
-    if coarse is None or fine is None:
+    level = _stable_beneath(coarse, levels)
+    return level if level is not None and fine is not None and fine.n_clusters >= APART * level.n_clusters else None
+
+
+def _stable_beneath(coarse: Level | None, levels: Sequence[Level]) -> Level | None:
+    """Return the level that is between a coarse and a fine one, if it is well apart from the fine one."""
+    good = [] if coarse is None else _nearly_best(levels, coarse)
+    if coarse is None or not good:
         return None
-    good = _nearly_best(levels, coarse)
-    level = good[(len(good) - 1) // 2] if good else None
-    if level is None or coarse.agreement >= SUBTOPICS_SHARE * level.agreement:
-        return None
-    is_apart = level.n_clusters >= APART * coarse.n_clusters and fine.n_clusters >= APART * level.n_clusters
-    return level if is_apart else None
+    level = good[(len(good) - 1) // 2]
+    is_better = coarse.agreement < SUBTOPICS_SHARE * level.agreement
+    return level if is_better and level.n_clusters >= APART * coarse.n_clusters else None
 
 
 def finer_wanted(levels: Sequence[Level]) -> bool:
@@ -242,37 +254,61 @@ def find_both(
     smoothed: SmoothedRows | None,
     rng: np.random.Generator,
     *,
+    only: str | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, tuple[list[Level], Labels]]:
     """Return the levels among which topics, and those among which subtopics are chosen.
 
-    With each come the node of every row in their graph, -1 where it has none.
+    With each come the node of every row in their graph, -1 where it has none. `only`: "topics" or "subtopics", which
+    are the same without the others. Of subtopics, those that decide which topics are shown then come back.
     """
     size = rows.shape[0]
     points = rows if smoothed is None else smoothed.moved_once
     assert points is not None  # `DocumentWork` makes them
     few = draw_rows(size, MAX_FOR_TOPICS, rng)
     find = partial(find_levels, rng=rng, n_threads=n_threads, progress=progress)
-    near = neighbour_edges(points[few], n_threads=n_threads)
-    topics = _usual(partial(find, near, smallest=MIN_TOPIC), few.size, topics_among), _nodes_of(few, size)
+    topics: list[Level] = []
+    if only == "subtopics":
+        for _ in range(_n_starts(few.size)):
+            _drawn(few.size, RESOLUTIONS.size, rng)
+    else:
+        near = neighbour_edges(points[few], n_threads=n_threads)
+        topics = _usual(partial(find, near, smallest=MIN_TOPIC), few.size, topics_among)
+    levels = {"topics": (topics, _nodes_of(few, size)), "subtopics": ([], np.full(size, -1))}
+    coarse = few_among(topics, topics_among(topics))
+    middle = _stable_beneath(coarse, topics)
+    if only == "topics" and coarse is not None and middle is None:
+        return levels
     if smoothed is not None:
         graph, nodes = sharpened(smoothed.graph, points, n_threads=n_threads), smoothed.graph.families
     else:
         sample = draw_rows(size, MAX_DENSE, rng)
         graph, nodes = neighbour_edges(points[sample], n_threads=n_threads), _nodes_of(sample, size)
-    fine = RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM]
-    subtopics = _usual(partial(find, graph, fine), graph.shape[0], subtopics_among)
+    resolutions = RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM]
+    if only == "topics" and middle is not None:
+        fine = _coarsest(graph, resolutions, copy.deepcopy(rng))
+        if fine.n_clusters >= APART * middle.n_clusters:  # so have the finer ones, whichever would be chosen
+            return {**levels, "subtopics": ([fine], nodes)}
+    subtopics = _usual(partial(find, graph, resolutions), graph.shape[0], subtopics_among)
     while finer_wanted(subtopics):
         subtopics += find(graph, [2 * subtopics[-1].resolution])
-    return {"topics": topics, "subtopics": (subtopics, nodes)}
+    return {**levels, "subtopics": (subtopics, nodes)}
+
+
+def _coarsest(graph: CsrArray, resolutions: Floats, rng: np.random.Generator) -> Level:
+    """Return the first level of the start that has the fewest clusters there, without looking whether it comes back."""
+    edges, resolution = Edges.of(graph), float(resolutions[0])
+    seeds = [_drawn(edges.n_nodes, resolutions.size, rng)[1][0, 0] for _ in range(_n_starts(edges.n_nodes))]
+    labels = [communities(edges, resolution, rng=np.random.default_rng(seed)) for seed in seeds]
+    return min((Level(resolution, one_start, 0.0) for one_start in labels), key=lambda level: level.n_clusters)
 
 
 def _usual(
     start: Callable[[], list[Level]], n_nodes: int, choose: Callable[[list[Level]], Level | None]
 ) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
-    n_starts = N_STARTS if n_nodes <= MAX_FOR_TOPICS else 1
+    n_starts = _n_starts(n_nodes)
     starts = [start() for _ in range(n_starts)]
 
     def n_chosen(levels: list[Level]) -> int:
@@ -280,6 +316,10 @@ def _usual(
         return 0 if chosen is None else chosen.n_clusters
 
     return sorted(starts, key=n_chosen)[n_starts // 2]
+
+
+def _n_starts(n_nodes: int) -> int:
+    return N_STARTS if n_nodes <= MAX_FOR_TOPICS else 1
 
 
 def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> CsrArray:
@@ -337,7 +377,8 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     if filled.size < 3:
         return Structure(0.0, 0.0, 1.0)
     graphs = [Edges.of(neighbour_edges(half, n_threads=n_threads)) for half in (first, second)]
-    found = _communities(graphs, STRUCTURE_RESOLUTIONS, rng, n_threads)
+    seeds = rng.integers(2**31, size=(len(STRUCTURE_RESOLUTIONS), len(graphs)))
+    found = _communities(graphs, STRUCTURE_RESOLUTIONS, seeds, n_threads)
     return against_shuffles([(one, two) for one, two in found], rng)
 
 

@@ -278,8 +278,12 @@ def recommend(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
+    only: bool = False,
 ) -> Recommendation:
-    """Return the answer of `choose_k` for documents that came through a door; the arguments are those it has."""
+    """Return the answer of `choose_k` for documents that came through a door; the arguments are those it has.
+
+    `only`: topics, or subtopics, are looked for alone where `granularity` asks for them. They are the same.
+    """
     if granularity not in (None, *GRANULARITIES):
         raise InputError(
             "is not known",
@@ -310,8 +314,12 @@ def recommend(
     structure = find_structure(rows[few], rng, n_threads=n_threads)
     if meaning is not None and not structure.is_there:
         structure = find_structure(meaning.rows[few], rng, n_threads=n_threads)
-    levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
+    wanted = granularity if only else None
+    levels = find_both(rows, smoothed, rng, only=wanted, n_threads=n_threads, progress=progress)
     best = _best_levels(levels)
+    if wanted == "topics" and "topics" in best:  # subtopics were looked at only as far as they decide which these are
+        best.pop("subtopics", None)
+        levels["subtopics"] = [], levels["subtopics"][1]
     divided = (level for level in levels["topics"][0] if level.n_clusters > 1 and level.largest <= HEAP)
     best_agreement = max((level.agreement for level in divided), default=0.0)
     chosen, reason = _shown(granularity, subtopics_because, best, best_agreement)

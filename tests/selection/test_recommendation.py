@@ -13,8 +13,8 @@ from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.lab._null_models import sample_null
 from doccluster.pipeline.vectorizing import vectorize_texts
-from doccluster.selection import choose_k, recommendation
-from doccluster.selection.levels import Level
+from doccluster.selection import choose_k, levels, recommendation
+from doccluster.selection.levels import Level, subtopics_among, topics_among
 from doccluster.selection.recommendation import recommend
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from doccluster.vectors.document_vectors import as_vectors
@@ -60,9 +60,9 @@ def test_both_of_two_planted_levels_are_told():
 
 def test_three_levels_are_sections_topics_and_subtopics(monkeypatch):
     rows, every = directions_within_directions(n_topics=5, n_subtopics=6, size=9), np.arange(270)
-    levels = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, 20, 60))]
+    three = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, 20, 60))]
     monkeypatch.setattr(
-        recommendation, "find_both", lambda *_, **__: {"topics": (levels[:2], every), "subtopics": (levels[2:], every)}
+        recommendation, "find_both", lambda *_, **__: {"topics": (three[:2], every), "subtopics": (three[2:], every)}
     )
     for name, k in (("sections", 5), ("topics", 20), ("subtopics", 60)):
         found = choose_k(rows, granularity=name, random_state=0)
@@ -116,6 +116,41 @@ def test_rows_smoothed_before_give_an_answer_too(ten):
     smoothed = DocumentWork(as_vectors(ten), DocumentParameters(n_clusters=1, random_state=0)).smooth()
     assert smoothed is not None
     assert choose_k(ten, smoothed=smoothed, random_state=0).k == 10
+
+
+def recommended_alone(rows, granularity):
+    settings = {"subtopics_because": None, "ks": None, "max_documents": None, "smoothed": None, "n_threads": None}
+    rng = np.random.default_rng(0)
+    return recommend(as_vectors(rows), granularity=granularity, only=True, rng=rng, progress=silent, **settings)
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 9), (3, 1, 60), (8, 8, 10)])
+def test_a_level_is_the_same_where_no_other_is_looked_for(shape):
+    n_topics, n_subtopics, size = shape
+    rows = directions_within_directions(n_topics=n_topics, n_subtopics=n_subtopics, size=size)
+    both = choose_k(rows, granularity="topics", random_state=0)
+    topics, subtopics = (recommended_alone(rows, name) for name in ("topics", "subtopics"))
+    assert topics.numbers.keys() - {"sections"} == {"topics"}
+    assert (topics.k, topics.sections, subtopics.k) == (both.k, both.sections, both.subtopics)
+    assert np.array_equal(topics.levels["topics"], both.levels["topics"])
+    assert np.array_equal(subtopics.levels["subtopics"], both.levels["subtopics"])
+    assert set(subtopics.table["as"]) == {"subtopics"}
+
+
+@pytest.mark.parametrize(("n_middle", "is_sure"), [(15, True), (25, False)])
+def test_subtopics_are_looked_for_only_where_they_decide_which_topics_are_shown(monkeypatch, n_middle, is_sure):
+    rows, every = directions_within_directions(n_topics=5, n_subtopics=6, size=9), np.arange(270)
+    topics = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, n_middle))]
+    levels_of_start, looked_for = levels._usual, []
+
+    def usual(start, n_nodes, choose):
+        looked_for.append(choose)
+        return topics if choose is topics_among else levels_of_start(start, n_nodes, choose)
+
+    monkeypatch.setattr(levels, "_usual", usual)
+    found = recommended_alone(rows, "topics")
+    assert looked_for == ([topics_among] if is_sure else [topics_among, subtopics_among])
+    assert found.numbers == ({"sections": 5, "topics": n_middle} if is_sure else {"topics": 5})
 
 
 def test_only_numbers_that_were_asked_for_are_recommended(ten):
