@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import Array, CscArray, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -207,17 +207,31 @@ def documents_together(matrix: Matrix, lists: Sequence[Integers], *, n_threads: 
 
     def one(rows: slice) -> list[Integers]:
         is_there: Any = matrix[rows][:, columns] > 0
-        if not is_sparse(matrix):
-            held = is_there.astype(np.float64)  # products of which are exact below 2^53, and quick
-            return [np.rint(held[:, place].T @ held[:, place]).astype(np.int64) for place in places]
-        by_term = is_there.tocsc().astype(np.int64)
-        return [np.asarray((by_term[:, place].T @ by_term[:, place]).toarray()) for place in places]
+        if is_sparse(matrix):
+            by_term = is_there.tocsc()
+            return [_counted_together(by_term, place) for place in places]
+        held = is_there.astype(np.float64)  # products of which are exact below 2^53, and quick
+        return [np.rint(held[:, place].T @ held[:, place]).astype(np.int64) for place in places]
 
     total = [np.zeros((terms.size, terms.size), np.int64) for terms in lists]
     for counts in map_blocks(one, pieces, n_threads=n_threads):
         for sums, block_sums in zip(total, counts, strict=True):
             sums += block_sums
     return total
+
+
+def _counted_together(by_term: CscArray, terms: Integers) -> Integers:
+    """Return in how many rows of a csc array each two of a few columns have a value; only rows that have any count."""
+    starts, none = by_term.indptr, by_term.indices[:0]
+    rows = np.concatenate([none, *(by_term.indices[starts[term] : starts[term + 1]] for term in terms)])
+    # of all rows only the places of these are written and read
+    place, numbers = np.empty(by_term.shape[0], np.int64), np.arange(rows.size)
+    place[rows] = numbers
+    different = rows[place[rows] == numbers]
+    place[different] = numbers[: different.size]
+    held = np.zeros((different.size, terms.size))
+    held[place[rows], np.repeat(np.arange(terms.size), starts[terms + 1] - starts[terms])] = 1.0
+    return np.asarray(np.rint(held.T @ held), dtype=np.int64)
 
 
 def counts_added(parts: list[list[Integers]]) -> list[Integers]:
