@@ -8,7 +8,7 @@ text one window; how likely words are, alone and together, is the share of all w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Literal
 
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers, Matrix
+from doccluster.base.blocks import row_blocks
 from doccluster.base.choices import METRICS
 from doccluster.base.validation import check_choice, check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
@@ -24,6 +25,7 @@ from doccluster.geometry.products import documents_together
 from doccluster.measures.registry import COUNTED_IN_WINDOWS, Values, list_measures, measure, undefined
 
 TOP_TERMS = 10
+TERMS_AT_ONCE = 256  # of which the weights in all clusters are held
 
 
 class TopicWords:
@@ -70,15 +72,21 @@ class TopicWords:
         values = matrix.data if sparse.issparse(matrix) else matrix
         return bool(values.size and values.min() < 0)
 
-    def mean_weights(self, lists: list[Integers]) -> Iterator[Floats]:
-        """Yield for each list of terms their mean weights in every cluster, array of shape (k, n_terms_of_the_list)."""
-        columns = np.unique(np.concatenate(lists))
+    def weight_shares(self, lists: list[Integers]) -> list[Floats]:
+        """Return for each cluster the share that it has of the mean weight of each of its terms in all clusters."""
+        terms, clusters = np.concatenate(lists), np.repeat(np.arange(len(lists)), list(map(len, lists)))
+        columns, places = np.unique(terms, return_inverse=True)
         sums = self.geometry.sums[:, columns]
         by_term = sparse.csc_array(sums) if sparse.issparse(sums) else sums
-        for terms in lists:
-            weights = by_term[:, np.searchsorted(columns, terms)]
+        shares = np.empty(terms.size)
+        for block in row_blocks(columns.size, TERMS_AT_ONCE):  # each term once
+            weights = by_term[:, block]
             values = weights.toarray() if sparse.issparse(weights) else weights
-            yield np.asarray(values / self.geometry.sizes[:, None])
+            values = values / self.geometry.sizes[:, None]
+            here = np.flatnonzero((places >= block.start) & (places < block.stop))
+            at = places[here] - block.start
+            shares[here] = values[clusters[here], at] / values.sum(axis=0)[at]
+        return np.split(shares, np.cumsum(list(map(len, lists)))[:-1])
 
     def counts(self, n_top_terms: int | None = None) -> list[Integers]:
         """Return, for each cluster, in how many documents each pair of its top terms occurs, arrays (T, T)."""
@@ -248,9 +256,9 @@ def exclusivity(topics: TopicWords, *, n_top_terms: int | None = None) -> Values
     """Return the mean share that clusters have of the weight of their top terms."""
     lists = topics.top_terms(n_top_terms)
     values = np.full(len(lists), np.nan)
-    for cluster, weights in enumerate(topics.mean_weights(lists)):
-        if weights.size:
-            values[cluster] = np.mean(weights[cluster] / weights.sum(axis=0))
+    for cluster, shares in enumerate(topics.weight_shares(lists)):
+        if shares.size:
+            values[cluster] = np.mean(shares)
     return _mean_over_clusters(values, "no cluster has terms")
 
 
