@@ -15,6 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start the program, which is to be compiled once
 .PHONY: help demo test neighbours screens release-check check types layers doctests fuzz mutants bench reproduce docs site check-site clean
 
 help:  ## list what can be made
@@ -40,7 +41,7 @@ demo: $(STAMP)  ## cluster the bundled newsroom sample and print where the repor
 	$(BIN)/doccluster demo --output demo
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(if $(SEED),--seed $(SEED)) $(ONLY)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20 $(if $(SEED),--seed $(SEED)) $(ONLY)
 
 neighbours:  ## run the pages on other libraries beside these, and the tests of rows with pandas 2.2 and 3, in .venv-neighbours
 	@test -x $(NEIGHBOURS)/bin/python || $(PYTHON) -m venv $(NEIGHBOURS)

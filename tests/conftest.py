@@ -45,8 +45,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Return one process more than there are processors: an eighth of the time, one waits for a program it started."""
-    return (os.cpu_count() or 1) + 1
+    """Return as many processes as there are processors: each more collects all tests and loads all code once more."""
+    return os.cpu_count() or 1
 
 
 @pytest.hookimpl(optionalhook=True)

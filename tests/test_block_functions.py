@@ -91,9 +91,8 @@ def changed_names(function, written):
 class Source:
     """A module: its functions, and which kernel each name that it uses stands for."""
 
-    def __init__(self, path):
+    def __init__(self, path, text):
         self.path = path
-        text = path.read_text(encoding="utf-8")
         self.tree, self.has_kernels = ast.parse(text), "@jit" in text
         self.functions = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
         module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
@@ -104,38 +103,37 @@ class Source:
                 for alias in node.names:
                     self.kernels[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
-    def changed_by(self, function):
+    def changed_by(self, function, written):
         """What a function changes and did not make."""
-        return changed_names(function, {name: WRITTEN.get(kernel, ()) for name, kernel in self.kernels.items()})
+        return changed_names(function, {name: written.get(kernel, ()) for name, kernel in self.kernels.items()})
 
 
-WRITTEN = {}
-SOURCES = [
-    Source(path)
-    for path in sorted(ROOT.rglob("*.py"))
-    if "@jit" in path.read_text(encoding="utf-8")
-    or any(f"{name}(" in path.read_text(encoding="utf-8") for name in (*MAPS, *(f".{one}" for one in OF_PLACES)))
-]
+@pytest.fixture(scope="module")
+def sources():
+    """The modules that have kernels, or give functions to a map over blocks."""
+    marks = ("@jit", *(f"{name}(" for name in MAPS), *(f".{name}(" for name in OF_PLACES))
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(ROOT.rglob("*.py"))}
+    return [Source(path, text) for path, text in texts.items() if any(mark in text for mark in marks)]
 
 
-def learn_what_kernels_change():
-    """Fill `WRITTEN` with the places of the arguments that each kernel changes, also through those it calls."""
+@pytest.fixture(scope="module")
+def written(sources):
+    """The places of the arguments that each kernel changes, also through those it calls."""
+    written = {}
     for _ in range(4):
-        for source in SOURCES:
+        for source in sources:
             if source.has_kernels:
                 for function in source.functions:
-                    changed = source.changed_by(function)
+                    changed = source.changed_by(function, written)
                     places = {at for at, argument in enumerate(function.args.args) if argument.arg in changed}
-                    WRITTEN[source.kernels.get(function.name, function.name)] = places
+                    written[source.kernels.get(function.name, function.name)] = places
+    return written
 
 
-learn_what_kernels_change()
-
-
-def block_functions():
+def block_functions(sources, written):
     """What every function that is given to a map over blocks changes and did not make."""
     found = {}
-    for source in SOURCES:
+    for source in sources:
         for scope in source.functions:
             inside = [node for node in ast.walk(scope) if isinstance(node, ast.FunctionDef) and node is not scope]
             own = {node.name: node for node in inside}
@@ -148,11 +146,9 @@ def block_functions():
                     if (called in MAPS or is_of_place) and given is not None:
                         place = f"{source.path.relative_to(ROOT).with_suffix('')}:{scope.name}.{given.name}"
                         arguments = {argument.arg for argument in given.args.args if argument.arg != "self"}
-                        found[place] = source.changed_by(given) - arguments
+                        found[place] = source.changed_by(given, written) - arguments
     return found
 
-
-BLOCK_FUNCTIONS = block_functions()
 
 # What writes into arrays of its caller, and why.
 IN_PLACE = {
@@ -167,11 +163,12 @@ IN_PLACE = {
 }
 
 
-def test_block_functions_return_their_values():
-    assert len(BLOCK_FUNCTIONS) > 50
-    in_place = {place: changed for place, changed in BLOCK_FUNCTIONS.items() if changed and place not in IN_PLACE}
+def test_block_functions_return_their_values(sources, written):
+    found = block_functions(sources, written)
+    assert len(found) > 50
+    in_place = {place: changed for place, changed in found.items() if changed and place not in IN_PLACE}
     assert in_place == {}, "return the values of the block; the caller puts them in place"
-    assert {place for place in IN_PLACE if not BLOCK_FUNCTIONS.get(place)} == set(), "no longer write in place"
+    assert {place for place in IN_PLACE if not found.get(place)} == set(), "no longer write in place"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +181,8 @@ def test_a_change_of_a_captured_array_is_seen(body):
     assert changed_names(function, {}) == {"out"}
 
 
-def test_a_kernel_that_changes_its_argument_is_seen():
+def test_a_kernel_that_changes_its_argument_is_seen(written):
     (function,) = ast.parse("def one(block):\n    own = out[block]\n    write(first[block], own.view())").body
     assert changed_names(function, {"write": {1}}) == {"out"}
-    assert WRITTEN["doccluster.clustering.k_means.term_places.write_cell"] == {0}
-    assert WRITTEN["doccluster.clustering.k_means.lloyd_steps.move_rows"] >= {3, 4, 5}  # also by the kernel it calls
+    assert written["doccluster.clustering.k_means.term_places.write_cell"] == {0}
+    assert written["doccluster.clustering.k_means.lloyd_steps.move_rows"] >= {3, 4, 5}  # also by the kernel it calls
