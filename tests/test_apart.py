@@ -21,7 +21,7 @@ from doccluster.vectors import DocumentVectors
 
 SUBJECTS = [[f"subject{topic}word{number}" for number in range(40)] for topic in range(4)]
 COMMON = [f"common{number}" for number in range(60)]
-SETTINGS = {"n_clusters": 4, "report": False, "clustering": {"n_init": 3}, "language": "none"}
+SETTINGS = {"n_clusters": 4, "report": False, "clustering": {"n_init": 3}, "language": "none", "levels": "none"}
 
 
 @pytest.fixture(scope="module")

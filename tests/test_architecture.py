@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import graphlib
 import importlib
 import json
@@ -34,14 +35,19 @@ FORBIDDEN = {
 }
 
 
+@functools.cache
+def nodes_of(path):
+    """All nodes of the syntax of a module, which is the first of them."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def broken_rules(path):
     """What a module does that no module may do."""
     source = path.read_text(encoding="utf-8")
     yield from (rule for rule, pattern in FORBIDDEN.items() if pattern.search(source))
-    tree = ast.parse(source)
-    if not ast.get_docstring(tree):
+    if not ast.get_docstring(nodes_of(path)[0]):
         yield "does not say why it exists"
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("doccluster"):
             names = [node.module, *(alias.name for alias in node.names)]
             private = [n for n in names if any(p.startswith("_") and not p.startswith("__") for p in n.split("."))]
@@ -62,7 +68,7 @@ def test_a_file_with_an_underscore_is_imported_within_its_folder_alone():
     wrong = [
         f"{path.relative_to(ROOT)} imports {node.module}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and node.module and "._" in node.module
         if not ".".join(path.relative_to(ROOT).parts).startswith(node.module.partition("._")[0] + ".")
     ]
@@ -79,7 +85,7 @@ def test_no_files_import_each_other_in_a_circle():
     names = {module_name(path) for path in MODULES}
     graph = collections.defaultdict(set)
     for path in [*MODULES, *(ROOT / "doccluster").rglob("*.pyi")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module in names:
                 targets = (f"{node.module}.{alias.name}" for alias in node.names)
                 graph[module_name(path)] |= {target if target in names else node.module for target in targets}
@@ -159,7 +165,7 @@ def compiled_functions():
     """Every compiled function, as (module.name, number of arguments)."""
     found = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef):
                 marks = {getattr(getattr(mark, "func", mark), "id", "") for mark in node.decorator_list}
                 if "jit" in marks:
@@ -174,12 +180,7 @@ def test_no_compiled_function_takes_more_than_seven_arguments():
 
 def test_no_two_files_and_no_two_classes_of_the_package_have_one_name():
     files = [path for path in MODULES if path.name not in ("__init__.py", "__main__.py")]
-    classes = [
-        node.name
-        for path in files
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
+    classes = [node.name for path in files for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
     for names in ([path.name for path in files], classes):
         assert [name for name, count in collections.Counter(names).items() if count > 1] == []
 
@@ -206,11 +207,13 @@ def test_no_room_has_the_name_of_a_root_name():
     assert rooms & set(doccluster.__all__) == {"errors", "plots"}  # these are modules, and meant
 
 
-@pytest.mark.parametrize("entry", ["doccluster.cli.main", "doccluster.pipeline.main_line", "doccluster.selection"])
-def test_the_core_loads_no_trade_before_it_is_used(entry):
-    code = f"import sys, {entry}; print(sorted({PACKAGES} & sys.modules.keys()))"
+def test_the_core_loads_no_trade_before_it_is_used():
+    entries = ["doccluster.cli.main", "doccluster.pipeline.main_line", "doccluster.selection"]
+    code = "import sys\n" + "".join(
+        f"import {entry}\nprint(sorted({PACKAGES} & sys.modules.keys()))\n" for entry in entries
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded == "[]\n"
+    assert loaded == "[]\n" * len(entries)
 
 
 def test_only_compiled_loops_are_without_types():
@@ -218,7 +221,7 @@ def test_only_compiled_loops_are_without_types():
     untyped = [
         f"{path.relative_to(ROOT)}: {node.name}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
         and (node.returns is None or any(one.annotation is None for one in node.args.args if one.arg not in SELF))
         and not any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
