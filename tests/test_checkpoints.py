@@ -18,7 +18,7 @@ from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
 ALGORITHMS = [f"{name}:n_init=2,init=random,tol=0.0" for name in ("spherical-k-means", "smoothed")]
-SETTINGS = {"n_clusters": 6, "report": False, "language": "english", "algorithm": ALGORITHMS[0]}
+SETTINGS = {"n_clusters": 6, "report": False, "language": "english", "levels": "none", "algorithm": ALGORITHMS[0]}
 KILLED = """
     import os, pathlib, signal
     from doccluster.pipeline.main_line import run_pipeline

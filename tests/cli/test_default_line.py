@@ -32,7 +32,7 @@ def cut_of_feeds(corpora, folder):
 def cut_of_itn(corpora, folder):
     records = json.loads((corpora / "itn_news_stream" / "corpus.json").read_bytes())
     path = folder / "corpus.json"
-    path.write_text(json.dumps(records[:150] if isinstance(records, list) else records), encoding="utf-8")
+    path.write_text(json.dumps(dict(itertools.islice(records.items(), 40))), encoding="utf-8")
     return path
 
 
@@ -66,8 +66,8 @@ def cut_of_newsgroups(corpora, folder):
         tarfile.open(fileobj=packed) as whole,
         tarfile.open(path, "w") as cut,
     ):
-        messages = [member for member in whole.getmembers() if member.isfile()][::160]
-        for member in messages:
+        messages = (member for member in whole if member.isfile())
+        for member in itertools.islice(messages, 0, 2_400, 20):  # of three groups; to unpack all takes a second
             cut.addfile(member, whole.extractfile(member))
     return path
 
