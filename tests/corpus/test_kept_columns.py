@@ -65,6 +65,12 @@ def test_columns_are_dropped_named_or_bounded(source):
     assert len(read_corpus(wide).kept_columns) == MAX_KEPT_COLUMNS
 
 
+def test_the_source_of_objects_or_lists_is_not_kept_as_a_short_column(tmp_path):
+    cells = {"tags": '{"a": 1}', "parts": ' [{"b": 2}]', "spans": "[[1, 2]]", "python": "{'a': 1}", "noted": "[sic]"}
+    FRAME.assign(**cells).to_csv(tmp_path / "table.csv", index=False)
+    assert read_corpus(tmp_path / "table.csv").kept_columns == [*KEPT, "noted"]
+
+
 def test_inspect_names_the_columns_and_their_types(source):
     columns = {column.name: (column.type, column.n_values, column.n_without) for column in inspect(source).columns}
     assert columns == {
