@@ -21,9 +21,15 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # Workers are told how wide the terminal is; what commands print is looked at as it is written into a file.
 os.environ.pop("COLUMNS", None)
 
-# how long an example takes is no matter of the tests; a busy machine takes longer
-settings.register_profile("fixed", deadline=None, derandomize=True)
+# How long an example takes is no matter of the tests; a busy machine takes longer. The same examples need not be many:
+# what the first forty of them do not find, fresh ones do, of which each run has its own hundred.
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("fresh", deadline=None)
+
+
+def examples(n: int) -> int:
+    """Return how many of `n` examples a test looks at: as large a part as of the hundred of others."""
+    return n * settings.default.max_examples // 100
 
 
 def pytest_addoption(parser):

@@ -22,13 +22,14 @@ from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import get_measures
+from tests.conftest import examples
 from tests.oracles import external
 
 EVERY = [record.name for record in list_measures()]
 EXTERNAL = [record.name for record in list_measures(family="external")]
 ORACLE_MODULES = [module.name for module in pkgutil.iter_modules(tests.oracles.__path__)]
 
-EXAMPLES = settings(max_examples=25)
+EXAMPLES = settings(max_examples=examples(25))
 FEW_EXAMPLES = settings(max_examples=8)
 
 # the best value is not that of identical partitions: Strehl's NMI of unbalanced classes, values less their own chance

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
+from tests.conftest import examples
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(
     st.one_of(
         st.lists(st.integers(-5, 5), min_size=1, max_size=12),

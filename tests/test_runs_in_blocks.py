@@ -413,7 +413,7 @@ def test_texts_in_memory_have_no_blocks(tmp_path):
 
 
 def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings):
-    """Return a run in one process, after the same on disk and on three workers wrote the same files."""
+    """Return a run in one process, after the same on disk and on three workers, if given, wrote the same files."""
     settings = {"report": False, "levels": "none", "clustering": {"n_init": 2}, **settings}  # in blocks are no levels
     expected = run_pipeline(source, output=tmp_path / "one", **settings)
     monkeypatch.setattr("doccluster.base.place.TAKEN_ROWS", 100)
@@ -421,25 +421,29 @@ def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings
         monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 2_000)
     monkeypatch.setattr("doccluster.clustering.mixtures.multinomial.FILE_ROWS", 100)
     run_pipeline(source, output=tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **settings)
-    with cluster.get_client() as client:
-        run_pipeline(source, output=tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **settings)
-    for folder in ("disk", "workers"):
-        assert_same_files(tmp_path / folder, tmp_path / "one", but=but)
+    assert_same_files(tmp_path / "disk", tmp_path / "one", but=but)
+    if cluster is not None:
+        with cluster.get_client() as client:
+            run_pipeline(
+                source, output=tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **settings
+            )
+        assert_same_files(tmp_path / "workers", tmp_path / "one", but=but)
     assert list((tmp_path / "scratch").iterdir()) == []
     return expected
 
 
+# workers take the same steps as the disk: once for each quality is enough to see that what they are given travels
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "on_workers"),
     [
-        {"granularity": "topics"},
-        {"granularity": "subtopics", "quality": "fast"},
-        {"granularity": "topics", "algorithm": "spherical-k-means"},
-        {"max_documents": 60},
-        {},
+        ({"granularity": "topics"}, True),
+        ({"granularity": "subtopics", "quality": "fast"}, True),
+        ({"granularity": "topics", "algorithm": "spherical-k-means"}, False),
+        ({"max_documents": 60}, False),
+        ({}, False),
     ],
 )
-def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, settings):
+def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, settings, on_workers):
     source = tmp_path / "articles.jsonl"
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in list(read_corpus(NEWSROOM).texts)[::2]))
     limit = settings.pop("max_documents", None)
@@ -447,7 +451,7 @@ def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, 
         settings = {"granularity": "topics"}
         for module in ("pipeline.cluster_count", "selection.recommendation"):
             monkeypatch.setattr(f"doccluster.{module}.MAX_DOCUMENTS", limit)
-    run = run_everywhere(source, tmp_path, monkeypatch, cluster, **settings)
+    run = run_everywhere(source, tmp_path, monkeypatch, cluster if on_workers else None, **settings)
     assert run.partition.n_clusters > 1
     assert load_run(tmp_path / "disk").notes == run.notes
 
@@ -480,19 +484,20 @@ def matrices(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "on_workers"),  # once for each form
     [
-        ("counts.mtx", {"n_clusters": 6}),
-        ("counts.mtx", {"n_clusters": 6, "algorithm": "spherical-k-means"}),
-        ("vectors.npz", {"n_clusters": 6, "quality": "fast", "fold_copies": True}),
-        ("vectors.npz", {"granularity": "topics"}),
-        ("dense.npy", {"n_clusters": 5, "vectorizer": {"weighting": "none"}}),
-        ("dense.npy", {"n_clusters": 5, "algorithm": "spherical-k-means", "vectorizer": {"weighting": "none"}}),
+        ("counts.mtx", {"n_clusters": 6}, False),
+        ("counts.mtx", {"n_clusters": 6, "algorithm": "spherical-k-means"}, True),
+        ("vectors.npz", {"n_clusters": 6, "quality": "fast", "fold_copies": True}, True),
+        ("vectors.npz", {"granularity": "topics"}, False),
+        ("dense.npy", {"n_clusters": 5, "vectorizer": {"weighting": "none"}}, True),
+        ("dense.npy", {"n_clusters": 5, "algorithm": "spherical-k-means", "vectorizer": {"weighting": "none"}}, False),
     ],
 )
-def test_ready_matrices_are_clustered_alike(matrices, tmp_path, monkeypatch, cluster, name, settings):
+def test_ready_matrices_are_clustered_alike(matrices, tmp_path, monkeypatch, cluster, name, settings, on_workers):
     but = ["model/vectorizer.npz"]  # a matrix has none
-    run = run_everywhere(matrices / name, tmp_path, monkeypatch, cluster, but=but, **settings)
+    asked = {"but": but, **settings}
+    run = run_everywhere(matrices / name, tmp_path, monkeypatch, cluster if on_workers else None, **asked)
     assert run.partition.n_clusters > 1
     assert abs(load_run(tmp_path / "disk").centroids - run.centroids).max() == 0
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from doccluster.corpus import FORMATS, read_corpus
 from doccluster.errors import DocclusterError, DocclusterWarning
+from tests.conftest import examples
 
 SEEDS = {
     "csv": b'id,text,label\n1,"quoted, text",x\n2,plain,y\n',
@@ -52,7 +53,7 @@ def read_quietly(data: bytes, **options):
     return corpus
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=400), st.sampled_from([None, *FORMATS]))
 def test_random_bytes_in_any_format_end_well(data, format):
     read_quietly(data, format=format)

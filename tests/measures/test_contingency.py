@@ -31,6 +31,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.measures import contingency
 from doccluster.measures.contingency import ContingencyTable, best_matching, is_unique
 from doccluster.measures.pair_counting import hubert_discrete_normalized
+from tests.conftest import examples
 from tests.oracles import external
 
 
@@ -76,7 +77,7 @@ def test_pair_counts_do_not_overflow_at_sizes_where_products_pass_64_bits():
     assert ours == pytest.approx(adjusted_rand_score(truth, mixed), abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 9), st.integers(1, 9), st.floats(0.1, 1.0), st.integers(0, 2**32 - 1))
 def test_best_matching_equals_a_dense_assignment(n_rows, n_columns, filled, seed):
     generator = np.random.default_rng(seed)
@@ -102,7 +103,7 @@ def test_sparse_solver_gives_the_same_total_as_the_dense_one(monkeypatch):
     assert reference == dense[rows, columns].sum()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_uniqueness_of_the_matching_equals_a_count_of_all_maps(n_rows, n_columns, seed):
     dense = np.random.default_rng(seed).integers(0, 4, (n_rows, n_columns))

@@ -17,11 +17,12 @@ from doccluster.geometry.partition import Partition
 from doccluster.measures import _distances, get_measure, list_measures
 from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.topics import TopicWords
+from tests.conftest import examples
 from tests.oracles.internal import ORACLES, Case
 
 NAMES = [record.name for record in list_measures() if record.family != "external"]
 PAIRED = [name for name in NAMES if "pairwise" in {get_measure(name).evidence_for(m) for m in ("cosine", "euclidean")}]
-EXAMPLES = settings(max_examples=120)
+EXAMPLES = settings(max_examples=examples(120))
 FEW = settings(max_examples=12)
 
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from doccluster.corpus.duplicates import mix_shingles, words_of
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.tokens import WordTable, plain_words
+from tests.conftest import examples
 
 PRINTED = [chr(code) for code in (*range(128), 0xA0, *range(0x2010, 0x2028))]
 OTHERS = ["\xe9", "\u0130", "\u00df", "\u6771", "\u0e01", "\u200d", "\u0301", "\uff21", "\U0001d400"]
 
 
 @given(st.lists(st.sampled_from(PRINTED + OTHERS[:1]), max_size=40).map("".join))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_plain_words_are_those_of_the_patterns(text):
     found = plain_words(text)
     if found is not None:

@@ -16,6 +16,7 @@ from doccluster.text.scripts import (
     whole_letters,
 )
 from doccluster.vectors import TfidfVectorizer
+from tests.conftest import examples
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_pictures_are_no_words():
     assert tokens_by_script("ok ❤️ 1️⃣ 👍🏽 東京") == ["ok", "東京"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=60))
 def test_compiled_and_plain_counting_find_the_same_tokens(text):
     """The compiled counter and the regular expressions see the same tokens of any text, beside a text they share."""
@@ -75,7 +76,7 @@ def test_compiled_and_plain_counting_find_the_same_tokens(text):
     assert set(terms) == {token.translate(SAME_LETTERS) for token in plain}
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(st.characters(max_codepoint=0x2FF, exclude_characters="\u00ad"), max_size=80))  # which parts no word
 def test_latin_text_gives_the_terms_of_the_word_analyzer(text):
     words = TfidfVectorizer().fit([text, "harbour bridge"]).vocabulary_
@@ -92,7 +93,7 @@ def test_no_token_has_a_blank_or_is_a_single_letter():
 
 
 @given(st.text("เสียงดังกà\u0301b ", max_size=12), st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_piece_grows_by_the_least_that_tears_no_letter(text, data):
     start = data.draw(st.integers(0, len(text)))
     stop = data.draw(st.integers(start, len(text)))

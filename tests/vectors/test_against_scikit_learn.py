@@ -13,7 +13,7 @@ from doccluster.text import counting
 from doccluster.text.analysis import analysis_of
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.term_counts import count_terms
-from tests.conftest import stable_id
+from tests.conftest import examples, stable_id
 from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, reuters_texts, udhr_texts
 
 
@@ -121,7 +121,7 @@ WORDS = ["the", "cat", "Cat", "naïve", "STRASSE", "straße", "東京", "東", "
 wordy = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(anything | wordy, min_size=1, max_size=6), st.sampled_from([r"(?u)\b\w\w+\b", r"\w+", r"\w{3,}"]))
 def test_any_text_is_cut_as_the_regular_expression_cuts_it(documents, pattern):
     analysis = TfidfVectorizer(token_pattern=pattern)
@@ -131,7 +131,7 @@ def test_any_text_is_cut_as_the_regular_expression_cuts_it(documents, pattern):
     assert set(analysis.vocabulary_) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(anything | wordy, min_size=2, max_size=6),
     st.sampled_from(["word", "char", "char_wb"]),
@@ -155,7 +155,7 @@ def test_any_text_gives_what_scikit_learn_gives(documents, analyzer, strip_accen
     assert_same_as_peer(documents, dtype=np.float64, **parameters)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(anything | wordy, min_size=1, max_size=6),
     st.sampled_from([{}, {"analyzer": "script"}, {"token_pattern": r"\w+"}, {"lowercase": False}]),
@@ -173,7 +173,7 @@ def test_few_texts_are_counted_by_python_as_by_the_compiled_loop(documents, para
         np.testing.assert_array_equal(getattr(by_python.rows, name), expected, strict=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.text("abcdefgh", min_size=14, max_size=20), min_size=2, max_size=40))
 def test_long_tokens_that_share_a_beginning_stay_apart(tokens):
     documents = [" ".join(tokens), "aaaaaaaaaaaaaaaaaaaa " + " ".join("aaaaaaaaaaaaaaaa" + token for token in tokens)]

@@ -19,6 +19,7 @@ from doccluster.clustering.k_means.sweep import (
 )
 from doccluster.clustering.k_means.term_places import LINE, TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
+from tests.conftest import examples
 
 N_TERMS, N_HEAD = 600, 400
 
@@ -33,7 +34,7 @@ def unit_columns(rng, shape, kind):
     return (drawn / np.linalg.norm(drawn, axis=0)).astype(np.float32)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["positive", "signed", "uneven"]), st.integers(1, N_TERMS))
 def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length):
     rng = np.random.default_rng(seed)
