@@ -46,7 +46,7 @@ def test_fits_in_several_threads_at_once_do_not_disturb_each_other(documents):
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # Python warns of forking where threads have been
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python warns of forking where threads have been
 def test_fits_in_forked_workers_after_a_fit_in_the_parent(documents):
     alone = [labels_of(documents, seed) for seed in range(3)]
     context = multiprocessing.get_context("fork")

@@ -30,7 +30,7 @@ from doccluster.vectors.meaning import meaning_of
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
 
-@pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # the checks give rows of many kinds
+@pytest.mark.filterwarnings("ignore::doccluster.errors.DocclusterWarning")  # the checks give rows of many kinds
 @parametrize_with_checks([DocumentClustering(n_init=2), DocumentClustering(n_init=1, quality="fast")])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
@@ -148,7 +148,7 @@ def test_rows_without_counts_are_clustered_by_what_can_be_made_of_them(counts, m
     ],
     ids=["one", "two", "alike", "empty", "pieces", "giant"],
 )
-@pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # fewer distinct rows than clusters
+@pytest.mark.filterwarnings("ignore::doccluster.errors.DocclusterWarning")  # fewer distinct rows than clusters
 def test_small_and_odd_matrices_have_a_sensible_result(matrix, quality):
     k = min(2, len(matrix))
     labels = DocumentClustering(k, quality=quality, random_state=0).fit(sparse.csr_array(matrix)).labels_

@@ -35,7 +35,7 @@ def read(text, name="a.csv", **options):
     return read_corpus(stream, **options)
 
 
-@pytest.mark.filterwarnings("default:the NULs")
+@pytest.mark.filterwarnings("ignore:the NULs")
 @pytest.mark.parametrize("name", sorted(path.name for path in CASES.iterdir()))
 def test_a_table_that_somebody_brought_has_its_six_documents(name):
     corpus = read_corpus(CASES / name)

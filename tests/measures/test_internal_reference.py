@@ -28,7 +28,7 @@ def cases(oracle):
         yield case["name"], case["X"], case["labels"], "euclidean", case["values"], 1e-12
 
 
-@pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")
+@pytest.mark.filterwarnings("ignore::doccluster.errors.DocclusterWarning")
 def test_every_reference_value_is_reproduced_through_score(oracle):
     compared, wrong = 0, []
     for case, rows, labels, metric, values, tolerance in cases(oracle):
