@@ -175,7 +175,7 @@ def test_three_documents_without_a_term_in_common_are_two_clusters():
 @pytest.mark.parametrize("quality", ["fast", "default"])
 def test_fewer_clusters_are_returned_only_for_a_reason_that_is_true(quality):
     draw, seen = np.random.default_rng(11), set()
-    for _ in range(120):
+    for _ in range(50):
         shape = draw.integers(2, 9), draw.integers(1, 7)
         counts = draw.integers(0, 4, shape) * (draw.random(shape) < draw.choice([0.2, 0.4, 0.7]))
         if not counts.any():
