@@ -48,11 +48,14 @@ def typed_in(text: str) -> list[Typed]:
 
 def printed_by(command: str, folder: Path) -> list[str]:
     """Return the output and the errors of a command, 80 columns wide; doccluster itself runs in this process."""
-    if command.startswith("doccluster ") and not re.search(r"[|>]", command):
+    if typed := re.fullmatch(r"doccluster ([^|>]+?)(?: > (\S+))?", command):
         width = mock.patch.dict(os.environ, {"COLUMNS": str(WIDTH)})
         with chdir(folder), width, captured("", io.TextIOWrapper) as read, suppress(SystemExit):
-            main(shlex.split(command)[1:])
-        return list(read())
+            main(shlex.split(typed[1]))
+        out, err = read()
+        if typed[2]:
+            (folder / typed[2]).write_text(out, encoding="utf-8")
+        return ["" if typed[2] else out, err]
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     surroundings = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), "PATH": own}
     called = re.sub(r"^doccluster ", f'"{sys.executable}" -m doccluster ', command)
