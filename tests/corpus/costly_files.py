@@ -1,6 +1,6 @@
 """``python -m tests.corpus.costly_files make FOLDER``: small files that need heaps of memory or never come to an end.
 
-There is one for each kind. ``read`` reads them one after the other, by a twentieth of what a file may take, and says as
+There is one for each kind. ``read`` reads them one after the other, by a fortieth of what a file may take, and says as
 JSON why each is refused, and the peak of memory of its process and of the one that reads for it. At full size they took
 7 GB (groups of rtf), 2.4 GB (paragraphs), 3.4 GB (embeddings) or minutes (pages).
 """
@@ -24,8 +24,8 @@ from doccluster.errors import DocclusterError
 from doccluster.vectors.meaning import read_embeddings
 from tests.corpus.test_office_files import BOOK, DOCX, ODT, SLIDES, W, zipped
 
-A_TWENTIETH = (256 * 2**20 // 20, 1.0, 5_000)
-N_ELEMENTS = 1_000_000  # take 150 MB and more as a tree
+A_FORTIETH = (256 * 2**20 // 40, 0.5, 2_500)
+N_ELEMENTS = 500_000  # take 75 MB and more as a tree
 
 
 def braces():
@@ -34,7 +34,7 @@ def braces():
 
 
 def packed_braces():
-    return gzip.compress(b"{\\rtf1 " + b"{" * 13_000_000)
+    return gzip.compress(b"{\\rtf1 " + b"{" * 6_500_000)
 
 
 def paragraphs():
@@ -113,15 +113,15 @@ def ids_of_a_dictionary():
 
 
 def embeddings(suffix):
-    """Rows of zeros: 300 MB in some kilobytes (20 MB where they are packed by zip)."""
+    """Rows of zeros: 150 MB in some kilobytes (10 MB where they are packed by zip)."""
     if suffix == ".npz":
-        np.savez_compressed(buffer := io.BytesIO(), rows=np.zeros((1000, 5000), dtype=np.float32))
+        np.savez_compressed(buffer := io.BytesIO(), rows=np.zeros((500, 5000), dtype=np.float32))
         return buffer.getvalue()
     import pyarrow as pa
     import pyarrow.feather as feather
     import pyarrow.parquet as pq
 
-    lists = pa.ListArray.from_arrays(range(0, 37_500_001, 375_000), pa.repeat(pa.scalar(0.0), 37_500_000))
+    lists = pa.ListArray.from_arrays(range(0, 18_750_001, 187_500), pa.repeat(pa.scalar(0.0), 18_750_000))
     table, buffer = pa.table({"embedding": lists}), io.BytesIO()
     if suffix == ".parquet":
         pq.write_table(table, buffer, compression="zstd")
@@ -174,7 +174,7 @@ def make(folder):
 def read(folder):
     import resource
 
-    limited_process.Allowance.__init__.__defaults__ = A_TWENTIETH
+    limited_process.Allowance.__init__.__defaults__ = A_FORTIETH
     said = {name: said_of(read_corpus, [folder / name, folder / "good.txt"]) for name in FILES}
     said |= {name: said_of(read_embeddings, folder / name) for name in EMBEDDINGS}
     said |= {name: said_of(read_corpus, f"sqlite:///{folder}/news.db?SELECT text FROM '{name}'") for name in VIEWS}
