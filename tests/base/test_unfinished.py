@@ -202,7 +202,7 @@ def test_a_full_disk_leaves_nothing_half_and_is_named(tmp_path, dated_run, limit
 @pytest.fixture(scope="module")
 def dated_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dated") / "run"
-    doccluster.run(NEWSROOM, n_clusters=4, output=folder, report=False)
+    doccluster.run(NEWSROOM, n_clusters=4, output=folder, report=False, levels="none")
     return folder
 
 

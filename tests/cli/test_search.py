@@ -73,7 +73,7 @@ def test_the_place_by_bm25_stands_beside_each_document(doccluster, newsroom):
 
 def test_a_run_of_vectors_has_no_words_to_search_for(doccluster, newsroom, tmp_path):
     assert doccluster("vectorize", newsroom, "-o", tmp_path / "x.npz").code == 0
-    assert doccluster("run", tmp_path / "x.npz", "-k", "3", "-o", tmp_path / "run").code == 0
+    assert doccluster("run", tmp_path / "x.npz", "-k", "3", "--levels", "none", "-o", tmp_path / "run").code == 0
     done = doccluster("search", "ferry", tmp_path / "run")
     assert done.code == 2
     assert "is of vectors without texts, so there are no words to search for" in done.err

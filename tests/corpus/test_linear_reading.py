@@ -99,25 +99,25 @@ def repeated(size, front, piece, behind):
 
 
 def work_of(path, data):
-    """Return the processor seconds that reading takes, the least of three tries."""
+    """Return the processor seconds that reading takes."""
     path.write_bytes(data)
-    tries = []
-    for _ in range(3):
-        begin = time.process_time()
-        with contextlib.suppress(DocclusterError):
-            read_corpus(path)
-        tries.append(time.process_time() - begin)
-    return min(tries)
+    begin = time.process_time()
+    with contextlib.suppress(DocclusterError):
+        read_corpus(path)
+    return time.process_time() - begin
 
 
 @pytest.mark.parametrize("what", REPEATED)
 def test_what_repeats_is_read_in_linear_time(tmp_path, what):
     name, *parts = REPEATED[what]
+    small, large = repeated(SMALL, *parts), repeated(FACTOR * SMALL, *parts)
     with warnings.catch_warnings(), watched(cpu=30):
         warnings.simplefilter("ignore", DocclusterWarning)
-        small = work_of(tmp_path / name, repeated(SMALL, *parts))
-        large = work_of(tmp_path / name, repeated(FACTOR * SMALL, *parts))
-    assert large <= MOST * max(small, SHORTEST)
+        for _ in range(3):  # a machine may be slow for a moment
+            allowed = MOST * max(work_of(tmp_path / name, small), SHORTEST)
+            if (taken := work_of(tmp_path / name, large)) <= allowed:
+                break
+    assert taken <= allowed
 
 
 @pytest.mark.parametrize("wanted", [["a"], ["a", "a#2"], ["a", "a#3", "a#2", "a#2#2"]])

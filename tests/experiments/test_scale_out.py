@@ -119,7 +119,7 @@ def test_the_first_of_two_rows_has_nothing_to_compare_with(session, few_texts, m
 def test_a_run_on_a_limited_worker_and_one_from_disk_agree_and_each_process_is_measured(few_texts, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(whole_runs, "IDLE", 0.5)
-    monkeypatch.setattr(whole_runs, "run_at", functools.partial(whole_runs.run_at, report=False))
+    monkeypatch.setattr(whole_runs, "run_at", functools.partial(whole_runs.run_at, report=False, levels="none"))
     on_worker = whole_runs.on_limited_workers(400, 5, 1)
     from_disk = whole_runs.from_disk(400, 5)
     for what in ("checksum_of_labels", "checksum_of_scores", "text_bytes"):
