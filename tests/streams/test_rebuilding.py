@@ -135,7 +135,7 @@ def test_the_order_of_import_does_not_matter(tmp_path):
     rows, sample = newsroom_rows(), newsroom()
     parts_of_time = [rows[start : start + 30] for start in range(0, len(rows), 30)]
     orders = {"in order": [rows[:88], rows[88:]], "late": [rows[88:], rows[:88]]}
-    orders |= {f"shuffled by {seed}": random.Random(seed).sample(parts_of_time, len(parts_of_time)) for seed in (0, 1)}
+    orders |= {"shuffled": random.Random(0).sample(parts_of_time, len(parts_of_time))}
     found, scores = {}, {}
     for name, parts in orders.items():
         path = tmp_path / f"{name}.db"

@@ -68,18 +68,26 @@ QUICK = StreamSettings(half_life=DAY / 2, look_every=HOUR)
 NOW = 1_790_000_000
 
 
-@pytest.mark.parametrize("n_parts", [2, 9])
-def test_days_replayed_by_several_processes_make_the_store_of_one_process(tmp_path, n_parts):
-    rows = [row for row in made_rows(300, seed=3) if row["date"].startswith("2026")]
-    with StoryStream(tmp_path / "once.db", settings=QUICK) as stream:
-        done = stream.replay(written(rows, tmp_path / "all.jsonl"), now=NOW)
+@pytest.fixture(scope="module")
+def replayed_at_once(tmp_path_factory):
+    """Rows of some days, and what a store of them holds that one process has filled."""
+    folder = tmp_path_factory.mktemp("once")
+    rows = [row for row in made_rows(200, seed=3) if row["date"].startswith("2026")]
+    with StoryStream(folder / "once.db", settings=QUICK) as stream:
+        done = stream.replay(written(rows, folder / "all.jsonl"), now=NOW)
     assert {"born", "grew", "merged"} <= set(done.events)
+    return rows, dump(folder / "once.db")
+
+
+@pytest.mark.parametrize("n_parts", [2, 9])
+def test_days_replayed_by_several_processes_make_the_store_of_one_process(replayed_at_once, tmp_path, n_parts):
+    rows, expected = replayed_at_once
     days = sorted({row["date"][:10] for row in rows})
     for part in range(n_parts):
         own = [row for row in rows if days.index(row["date"][:10]) * n_parts // len(days) == part]
         with StoryStream(tmp_path / "parts.db", settings=QUICK if part == 0 else None) as stream:
             stream.replay(written(own, tmp_path / f"{part}.jsonl"), now=NOW)
-    assert dump(tmp_path / "parts.db") == dump(tmp_path / "once.db")
+    assert dump(tmp_path / "parts.db") == expected
 
 
 KILLED = """
