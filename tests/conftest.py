@@ -7,6 +7,8 @@ import pathlib
 import random
 import secrets
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
@@ -47,6 +49,24 @@ def pytest_configure(config):
     settings.load_profile("fixed" if config.option.seed is None else "fresh")
     if config.option.seed is not None:
         config.option.hypothesis_seed = config.option.seed
+
+
+# what most tests would have to compile first: a run, and a store
+COMPILED = """
+import doccluster
+from doccluster.streams import StoryStream
+few = doccluster.load_sample()[:60]
+doccluster.run(few)
+doccluster.run(few, n_clusters=4)
+with StoryStream() as stream:
+    stream.replay(few)
+"""
+
+
+def pytest_sessionstart(session):
+    """Compile before there are workers, each of which would compile the same."""
+    if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
+        subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, check=True)
 
 
 @pytest.hookimpl(optionalhook=True)
