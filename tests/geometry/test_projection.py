@@ -8,7 +8,13 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from doccluster.base.place import FilePlace
-from doccluster.geometry import latent_semantic_space, smoothed_rows
+from doccluster.geometry import latent_semantic_space, projection, smoothed_rows
+
+
+@pytest.fixture(params=[-1, 2**22], ids=["compiled", "scipy"], autouse=True)
+def few_products(request, monkeypatch):
+    """Multiply little by the compiled loops too, which are for more."""
+    monkeypatch.setattr(projection, "FEW_PRODUCTS", request.param)
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +112,12 @@ def test_a_space_made_in_files_has_the_bytes_of_one_made_in_memory(tmp_path, mon
         assert found.project(kept, place=place).tobytes() == expected.project(matrix).tobytes()
         smoothed = smoothed_rows(place.keep(np.eye(600)), place.keep(sparse.csr_array(matrix @ matrix.T)), place=place)
         assert smoothed.tobytes() == smoothed_rows(np.eye(600), sparse.csr_array(matrix @ matrix.T)).tobytes()
+
+
+def test_scipy_multiplies_as_the_loops_do(matrix, monkeypatch):
+    spaces = []
+    for few in (-1, 2**22):
+        monkeypatch.setattr(projection, "FEW_PRODUCTS", few)
+        spaces.append(latent_semantic_space(matrix, 6, random_state=0))
+    # to the last bit where the processor does not add and multiply at once
+    assert spaces[0].components == pytest.approx(spaces[1].components, abs=1e-12)
