@@ -14,7 +14,7 @@ from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.main_line import run_pipeline
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[1] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
-SETTINGS = {"measures": ["skm_objective"], "clustering": {"n_init": 2}}
+SETTINGS = {"measures": ["skm_objective"], "clustering": {"n_init": 2}, "levels": "none"}
 
 
 @pytest.fixture(scope="module")

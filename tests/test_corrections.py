@@ -38,7 +38,7 @@ def groups(run):
     return {frozenset(np.array(run.documents.ids)[labels == number]) for number in range(run.n_clusters)}
 
 
-@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {}, {"granularity": "topics"}])
+@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {"levels": "none"}, {"granularity": "topics"}])
 def test_a_corrected_run_comes_back_with_its_names(articles, tmp_path, settings):
     run = corrected(articles, tmp_path / "out", **settings)
     again = doccluster.rerun(tmp_path / "out", keep_corrections=True, output=tmp_path / "again")
@@ -70,7 +70,7 @@ def test_undone_corrections_are_not_kept(articles, tmp_path):
         doccluster.rerun(tmp_path / "out", keep_corrections=True)
 
 
-@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {}])
+@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {"levels": "none"}])
 def test_new_documents_join_the_clusters_that_were_corrected(articles, tmp_path, settings):
     """The corrections are of a part of the articles; the run made again is of all but some of that part."""
     lines = articles.read_text(encoding="utf-8").splitlines(keepends=True)
