@@ -65,11 +65,10 @@ def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeat
     first: dict[str, str] = {}
     n_texts: Counter[str] = Counter()
     for text, unit_texts in zip(sample, units, strict=True):
-        shared = common.intersection(unit_texts)
+        shared = {key: unit for key, unit in unit_texts.items() if key in common}  # in the order of the text
         if shared and len(_without(text[:LOOKED_AT], shared)) >= MIN_OWN * min(len(text), LOOKED_AT):
-            n_texts.update(shared)
-            for key in shared:
-                first.setdefault(key, unit_texts[key])
+            n_texts.update(shared.keys())
+            first = shared | first
     return {key: Repeated(outlet, first[key], n) for key, n in n_texts.most_common() if n >= needed}
 
 

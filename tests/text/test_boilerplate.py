@@ -29,6 +29,14 @@ def test_a_line_is_repeated_if_enough_documents_of_the_outlet_have_it(outlet, n,
     assert (FOOTER in [one.text for one in found.values()]) == is_found
 
 
+def test_equally_common_lines_are_listed_in_the_order_of_the_texts():
+    """By a set of them the order would differ from process to process, and with it what a run writes of them."""
+    endings = [f"Line {word} is here." for word in ("Sun", "Moon", "Mars", "Venus", "Saturn", "Pluto", "Neptune")]
+    texts = ["\n".join([f"The council met {'again ' * number}on a long day in May.", *endings]) for number in range(9)]
+    texts = [f"{text.replace('council', 'council of the town and of its many villages ' * 6)}" for text in texts]
+    assert [line.text for line in find_repeated(texts, outlet="Gazette").values()] == endings
+
+
 def test_numbers_in_a_longer_line_may_differ():
     ages = [f"This article is more than {n} years old\n{text}" for n, text in enumerate(articles(6, after=""))]
     assert next(iter(find_repeated(ages, outlet="Gazette").values())).n_documents == 6
