@@ -17,6 +17,7 @@ from doccluster.errors import DocclusterWarning, InputError
 from doccluster.report import canvas, plots
 from doccluster.report.canvas import category_style, figure_bytes, sequential_colormap
 from tests.conftest import ROOT
+from tests.report.conftest import run_of_themes
 
 
 def draw_all(folder, kind):
@@ -89,7 +90,7 @@ def plain_label(cluster):
 
 
 def test_a_dendrogram_has_a_leaf_for_each_cluster_and_joins_sections_last():
-    run = doccluster.run(doccluster.load_sample(), n_clusters=32)
+    run = run_of_themes(4)
     (axes,) = plots.dendrogram(run).axes
     shown = [text.get_text() for text in axes.get_yticklabels()]
     parents = run.levels[1].parents_on(run.levels[0]).tolist()
@@ -98,7 +99,7 @@ def test_a_dendrogram_has_a_leaf_for_each_cluster_and_joins_sections_last():
     order = [section_of[name] for name in shown]
     assert sum(before != after for before, after in itertools.pairwise(order)) == run.levels[0].n_clusters - 1
     with pytest.raises(InputError, match="cannot be drawn"):
-        plots.dendrogram(doccluster.run(doccluster.load_sample(), n_clusters=1))
+        plots.dendrogram(doccluster.run(CHINESE, n_clusters=1))
 
 
 def test_many_series_can_be_told_apart():
@@ -146,34 +147,29 @@ def test_what_is_no_table_and_an_unknown_format_are_refused():
 WITHOUT_MATPLOTLIB = "import sys; sys.modules['matplotlib'] = None\n"
 
 
-def test_plots_without_matplotlib_say_what_to_install():
-    code = WITHOUT_MATPLOTLIB + "import doccluster\ntry: doccluster.plots\nexcept ImportError as error: print(error)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+def printed_by(code, *arguments):
+    """Return what a process of its own prints that runs the code."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_without_matplotlib_plots_say_what_to_install_and_a_run_and_its_report_are_whole(tmp_path):
+    code = WITHOUT_MATPLOTLIB + (
+        "import doccluster\ntry: doccluster.plots\nexcept ImportError as error: print(error)\n"
+        "doccluster.run(sys.argv[1], n_clusters=3, quality='fast', levels='none', output=sys.argv[2])"
+    )
+    said = printed_by(code, ROOT / "corpora" / "samples" / "tiny", tmp_path / "run")
     assert said == 'doccluster.plots needs matplotlib; install it with: pip install "doccluster[plots]".\n'
-
-
-def test_a_run_and_its_report_need_no_matplotlib(tmp_path):
-    code = WITHOUT_MATPLOTLIB + "from doccluster.cli.main import main; main()"
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "run",
-        ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl",
-        "-k",
-        "4",
-        "--quality",
-        "fast",
-        "-o",
-        tmp_path / "run",
-    ]
-    subprocess.run(command, capture_output=True, check=True)
     assert 'class="figure"' in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
-def test_plots_do_without_pyplot():
-    code = "import sys, doccluster; doccluster.plots.heat_map([[1.0]]); print([*sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+def test_the_figures_have_a_module_at_the_root_and_do_without_pyplot():
+    code = (
+        "import sys, doccluster.plots as named; from doccluster import plots; print(named is plots, named.__name__); "
+        "plots.heat_map([[1.0]]); print([*sys.modules])"
+    )
+    said, loaded = printed_by(code).splitlines()
+    assert said == "True doccluster.report.plots"
     assert "'matplotlib.figure'" in loaded
     assert "'matplotlib.pyplot'" not in loaded
 
@@ -207,9 +203,3 @@ def test_letters_that_the_usual_font_lacks_are_drawn_in_another_that_is_there(tm
     assert title == f"a {sign}"
     drawn = next(text for text in figure.findobj(Text) if text.get_text() == title)
     assert drawn.get_family() == [canvas.FONT, "STIXGeneral"]
-
-
-def test_the_figures_have_a_module_at_the_root():
-    code = "import doccluster.plots as named; from doccluster import plots; print(named is plots, named.__name__)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said == "True doccluster.report.plots\n"
