@@ -483,11 +483,11 @@ def test_ctrl_c_says_where_the_batches_are_that_came_in_before(doccluster, newsr
     from doccluster.streams import stream
 
     store, whole, few = tmp_path / "store.db", tmp_path / "whole.db", tmp_path / "articles.jsonl"
-    few.write_text("".join(newsroom.read_text(encoding="utf-8").splitlines(keepends=True)[:80]), encoding="utf-8")
+    few.write_text("".join(newsroom.read_text(encoding="utf-8").splitlines(keepends=True)[:24]), encoding="utf-8")
     replay = ("stream", "replay", few, "--batch", "1d", "--store")
     assert doccluster(*replay, whole).code == 0
     n_called, take_in = itertools.count(), stream.take_in
-    monkeypatch.setattr(stream, "take_in", lambda *each: take_in(*each) if next(n_called) != 40 else stopped())
+    monkeypatch.setattr(stream, "take_in", lambda *each: take_in(*each) if next(n_called) != 9 else stopped())
     done = doccluster(*replay, store)
     assert (done.code, done.err.strip()) == (130, f"interrupted; what was done until then is in {store}")
     assert doccluster("stream", "check", "--store", store).code == 0
