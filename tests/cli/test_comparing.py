@@ -27,6 +27,14 @@ def matrix(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def some_articles(newsroom, tmp_path_factory):
+    """A third of the articles of the sample."""
+    path = tmp_path_factory.mktemp("some") / "articles.jsonl"
+    path.write_bytes(b"".join(newsroom.read_bytes().splitlines(keepends=True)[::3]))
+    return path
+
+
 def table(folder, name):
     return pd.read_csv(folder / f"{name}.csv")
 
@@ -105,12 +113,12 @@ def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, ma
     assert "Wilcoxon tests, 2 seeds paired (p after Holm" in done.out
 
 
-def test_figures_and_tables_have_units_and_intervals_(doccluster, newsroom, tmp_path):
+def test_figures_and_tables_have_units_and_intervals_(doccluster, some_articles, tmp_path):
     out = tmp_path / "out"
     algorithms = ("--algorithm", "kmeans:n_init=1", "--algorithm", "minibatch-kmeans:n_init=1")
     measures = ("--threads", 1, "--measures", "adjusted_rand,nmi,silhouette,cluster_similarity")
     done = doccluster(
-        "compare", newsroom, "--truth", "story", *algorithms, "--seeds", 4, *measures, "--threads", 1, "-o", out
+        "compare", some_articles, "--truth", "story", *algorithms, "--seeds", 4, *measures, "--threads", 1, "-o", out
     )
     assert done.code == 0, done.err
     assert "seconds (s)" in (out / "summary.tex").read_text(encoding="utf-8")
@@ -122,12 +130,14 @@ def test_figures_and_tables_have_units_and_intervals_(doccluster, newsroom, tmp_
     assert (summary[summary["measure"].isin(["seconds"])]["low"] >= 0).all()
 
 
-def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(doccluster, newsroom, tmp_path, monkeypatch):
+def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(
+    doccluster, some_articles, tmp_path, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "80")
     names = ("spherical-k-means:n_init=1", "bisecting-spherical-k-means:n_init=1", "k-means:n_init=1")
     asked = [word for name in names for word in ("--algorithm", name)]
     asked += ["--truth", "story", "--seeds", 5, "--measures", "nmi,adjusted_rand"]
-    done = doccluster("compare", newsroom, *asked, "-o", tmp_path / "c")
+    done = doccluster("compare", some_articles, *asked, "-o", tmp_path / "c")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
@@ -159,15 +169,15 @@ def test_made_corpora_are_compared_and_the_same_command_goes_on(doccluster, tmp_
     assert doccluster("benchmark", "synthetic", "-o", tmp_path / "x", "--kappa", "a").code == 2
 
 
-def test_the_output_says_what_so_few_seeds_can_show(doccluster, newsroom, tmp_path):
+def test_the_output_says_what_so_few_seeds_can_show(doccluster, some_articles, tmp_path):
     names = ("k-means:n_init=1", "spherical-k-means:n_init=1", "spherical-k-means:n_init=1,init=random")
     fast = [*(word for name in names for word in ("--algorithm", name)), "--measures", "ari,coherence"]
-    five = doccluster("compare", newsroom, "--truth", "story", *fast, "--seeds", 5, "-o", tmp_path / "five")
+    five = doccluster("compare", some_articles, "--truth", "story", *fast, "--seeds", 5, "-o", tmp_path / "five")
     assert "5 seeds can show no p below 0.188 with 3 pairs of algorithms; give --seeds 20\n" in five.out
     smallest = min(
         float(line.split()[-1]) for line in five.out.splitlines() if re.search(r"[+-][01]\.\d\d  [01]\.\d{3}$", line)
     )
     assert smallest == 0.188  # an algorithm that is always worse comes to the bound
     assert "coherence (Sharma & Sharma) is near 0 on text" in five.out
-    ten = doccluster("compare", newsroom, "--truth", "story", *fast, "--seeds", 10, "-o", tmp_path / "ten")
+    ten = doccluster("compare", some_articles, "--truth", "story", *fast, "--seeds", 10, "-o", tmp_path / "ten")
     assert "can show no p below" not in ten.out

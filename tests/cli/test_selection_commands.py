@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
+from contextlib import redirect_stdout
+from functools import cache, partial
+
+import pytest
+
+from doccluster.cli.main import main
 
 
-def test_choose_k_answers_in_its_first_lines_and_keeps_the_table(doccluster, newsroom, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def chosen(newsroom):
+    """A function that returns what `choose-k --json` tells of the articles; each call is made once."""
+    return cache(partial(told_by, "choose-k", str(newsroom)))
+
+
+def told_by(*arguments):
+    with io.StringIO() as printed:
+        with redirect_stdout(printed), pytest.raises(SystemExit, match="0"):
+            main([*arguments, "--json"])
+        return json.loads(printed.getvalue())
+
+
+def test_choose_k_answers_in_its_first_lines_and_keeps_the_table(doccluster, newsroom, chosen, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     out = tmp_path / "k"
     done = doccluster("choose-k", newsroom, "-o", out)
@@ -23,7 +43,7 @@ def test_choose_k_answers_in_its_first_lines_and_keeps_the_table(doccluster, new
     assert [int(row["k"]) for row in rows if row["chosen"] == "subtopics"] == [found]
     assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg"}
     assert "Without -k, `doccluster run` shows the stories of these articles" in done.out
-    told = json.loads(doccluster("choose-k", newsroom, "--json").out)
+    told = chosen()
     assert told["k"] == found
     assert told["sentence"] in " ".join(done.out.split())
 
@@ -36,23 +56,17 @@ def test_choose_k_takes_a_list_of_numbers_and_says_what_it_would_be_without(docc
     assert told["has_structure"]
 
 
-def test_choose_k_takes_a_granularity(doccluster, newsroom):
-    finer = json.loads(doccluster("choose-k", newsroom, "--granularity", "subtopics", "--json").out)
-    broad = json.loads(doccluster("choose-k", newsroom, "--granularity", "topics", "--json").out)
+def test_choose_k_takes_a_granularity(chosen):
+    finer, broad = chosen("--granularity", "subtopics"), chosen("--granularity", "topics")
     assert finer["k"] > broad["k"]
     assert f"{finer['k']} subtopics, as you asked; also" in finer["sentence"]
     assert (finer["topics"], finer["subtopics"]) == (broad["k"], finer["k"])
 
 
-def test_choose_k_and_run_choose_the_same_number(doccluster, newsroom, tmp_path):
-    told = json.loads(doccluster("choose-k", newsroom, "--granularity", "subtopics", "--json").out)
-    plain = (
-        "--granularity",
-        "subtopics",
-        "--no-other",
-        "--no-report",
-        "--json",
-    )  # a cluster whose documents all fit no cluster would go
+def test_choose_k_and_run_choose_the_same_number(doccluster, newsroom, chosen, tmp_path):
+    told = chosen("--granularity", "subtopics")
+    # a cluster whose documents all fit no cluster would go
+    plain = ("--granularity", "subtopics", "--no-other", "--levels", "none", "--no-report", "--json")
     run = json.loads(doccluster("run", newsroom, "-o", tmp_path / "out", *plain).out)
     assert any(told["sentence"] in note for note in run["notes"])
     assert run["n_clusters"] == told["k"]
@@ -79,7 +93,18 @@ def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_pat
 def test_criteria_of_the_textbooks_stand_beside_the_answer(doccluster, newsroom, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     out = tmp_path / "k"
-    typed = ("choose-k", newsroom, "--criterion", "silhouette", "--criterion", "penalised-rss", "--k", "20,32,40")
+    typed = (
+        "choose-k",
+        newsroom,
+        "--criterion",
+        "silhouette",
+        "--criterion",
+        "penalised-rss",
+        "--k",
+        "20,32,40",
+        "--sample",
+        100,
+    )
     finished = doccluster(*typed, "--penalty", "2", "-o", out)
     assert finished.code == 0, finished.err
     assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg", "criteria.csv", "criteria.svg"}
