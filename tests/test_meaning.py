@@ -59,7 +59,7 @@ def files(titles, tmp_path_factory):
 
 
 def run_of(texts, **asked):
-    return doccluster.run(texts, n_clusters=3, language="english", n_threads=1, **asked)
+    return doccluster.run(texts, n_clusters=3, language="english", n_threads=1, levels="none", **asked)
 
 
 def test_algorithms_are_compared_by_words_by_meaning_and_by_both(files, tmp_path, capsys):
@@ -81,7 +81,13 @@ def test_algorithms_are_compared_by_words_by_meaning_and_by_both(files, tmp_path
         assert runs[f"{name} by both", "silhouette", 0] == runs[f"{name} by meaning", "silhouette", 0]
     for space in ("words", "both"):  # about as a run has them
         made = doccluster.run(
-            source, n_clusters=3, embeddings=files / "rows.npy", space=space, language="english", truth="class"
+            source,
+            n_clusters=3,
+            embeddings=files / "rows.npy",
+            space=space,
+            language="english",
+            truth="class",
+            levels="none",
         )
         assert runs["smoothed by " + space, "nmi", 0] == pytest.approx(made.evaluation["nmi"].value, abs=0.05)
 
@@ -197,7 +203,7 @@ def test_a_document_without_a_known_word_goes_by_its_meaning(titles, tmp_path, n
     texts, topics = titles
     texts = ["of the and", *(" ".join([text] * repeats) for text in texts), "12"]
     rows = np.vstack([[5.0, 0, 0, 1], tiny_encoder(texts[1:-1]), [5.0, 0, 1, 0]])
-    asked = {"language": "english", "n_threads": 1, "embeddings": rows, "n_clusters": n_clusters}
+    asked = {"language": "english", "n_threads": 1, "levels": "none", "embeddings": rows, "n_clusters": n_clusters}
     run = doccluster.run(texts, vectorizer={"token_pattern": "[a-z]+"}, output=tmp_path / "run", report=True, **asked)
     assert (run.rule is None) == (repeats == 1)
     assert run.n_documents == 92

@@ -52,7 +52,7 @@ class Cells(HTMLParser):
 @pytest.fixture(scope="module")
 def run():
     corpus = doccluster.read_corpus("corpora/samples/newsroom/articles.jsonl")
-    return doccluster.run(corpus, n_clusters=8, random_state=1)
+    return doccluster.run(corpus, n_clusters=8, random_state=1, levels="none")
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,7 @@ def test_every_promise_of_the_readme_has_a_test_and_every_test_is_there():
             assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
 
 
-N_DOCUMENTS, N_TERMS = 8_000, 2_000
+N_DOCUMENTS, N_TERMS = 5_000, 2_000
 SMALL = {
     "n_clusters": 5,
     "n_init": 1,

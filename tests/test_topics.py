@@ -138,7 +138,7 @@ def test_clusters_have_the_names_of_topics_and_lie_beneath_their_parents(sample,
 def test_the_same_run_again_gives_the_same_labels(sample, tmp_path):
     topics, _ = topics_for(sample)
     path = sample_file(tmp_path)
-    run = doccluster.run(path, topics=topics, n_clusters=32, output=tmp_path / "out", report=False)
+    run = doccluster.run(path, topics=topics, n_clusters=32, levels="none", output=tmp_path / "out", report=False)
     again = doccluster.rerun(tmp_path / "out" / "run.json")
     assert again.same_labels
     assert [cluster.name for cluster in again.run.clusters] == [cluster.name for cluster in run.clusters]
@@ -168,7 +168,7 @@ def test_only_topics_leaves_the_others_in_other(sample):
 
 
 def test_words_of_no_document_are_said_and_name_nothing(sample):
-    run = doccluster.run(sample, topics=[Topic("Tennis", ["forehand", "backhand"])], n_clusters=32)
+    run = doccluster.run(sample, topics=[Topic("Tennis", ["forehand", "backhand"])], n_clusters=32, levels="none")
     assert any("'Tennis'" in note and "no document has any of its words" in note for note in run.notes)
     assert not any(cluster.name for cluster in run.clusters)
     assert run.n_clusters == 32
@@ -176,7 +176,7 @@ def test_words_of_no_document_are_said_and_name_nothing(sample):
 
 def test_words_that_do_not_go_together_are_said(sample):
     mixed = Topic("Mixed", ["insulin", "penalties", "harbour", "wheat"])
-    run = doccluster.run(sample, topics=[mixed, TOPICS[0], TOPICS[2]], n_clusters=32)
+    run = doccluster.run(sample, topics=[mixed, TOPICS[0], TOPICS[2]], n_clusters=32, levels="none")
     assert next(note for note in run.notes if "do not go together" in note).startswith("Topic 'Mixed': its words")
     assert not any("'Hospitals'" in note for note in run.notes)
 
@@ -200,7 +200,7 @@ def test_an_example_without_terms_is_said_and_left_out():
 
 def test_an_example_may_be_a_text(sample):
     text = "Goalkeeper saves two penalties as Ellery Rovers reach the semi-final of the cup"
-    run = doccluster.run(sample, topics=[Topic("Football", [], [text])], n_clusters=32)
+    run = doccluster.run(sample, topics=[Topic("Football", [], [text])], n_clusters=32, levels="none")
     football = next(cluster for cluster in run.clusters if cluster.name == "Football")
     titles = [run.documents.titles[row] for row in np.flatnonzero(run.partition.labels == football.cluster)]
     assert any("Rovers" in title for title in titles)

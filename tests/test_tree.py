@@ -61,13 +61,15 @@ def test_sections_are_the_themes_and_clusters_stay(run, texts):
     assert all_nest(run)
 
 
-@pytest.mark.parametrize("quality", ["fast", "default"])
-def test_any_algorithm_and_labels_of_another_program_have_sections(texts, quality):
-    labels = np.arange(len(texts)) // EACH
-    for settings in ({"n_clusters": THEMES * PARTS, "quality": quality}, {"labels": labels.tolist()}):
-        run = doccluster.run(texts, language="none", **settings)
-        assert run.levels[0].name == "section"
-        assert all_nest(run)
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_clusters": THEMES * PARTS, "quality": "fast"}, {"labels": np.repeat(range(THEMES * PARTS), EACH).tolist()}],
+    ids=["fast", "labels"],
+)
+def test_any_algorithm_and_labels_of_another_program_have_sections(texts, settings):
+    run = doccluster.run(texts, language="none", **settings)
+    assert run.levels[0].name == "section"
+    assert all_nest(run)
 
 
 def test_hits_of_a_run_have_their_path_and_one_branch_can_be_searched(run):
@@ -298,11 +300,15 @@ def test_the_screen_puts_clusters_below_their_sections(run, capsys, monkeypatch)
     assert [row["level"] for row in rows] == ["section"] * THEMES + ["topic"] * THEMES * PARTS
 
 
-def test_large_clusters_of_a_given_number_have_subtopics(texts):
-    """The themes are shown, and each is divided into its clusters."""
-    n_documents = len(texts)
-    assert n_documents >= LARGE * THEMES
-    run = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0)
+@pytest.fixture(scope="module")
+def of_large(texts):
+    """A run of the themes alone, each of which is divided into its clusters."""
+    assert len(texts) >= LARGE * THEMES
+    return doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0)
+
+
+def test_large_clusters_of_a_given_number_have_subtopics(texts, of_large):
+    n_documents, run = len(texts), of_large
     plain = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0, levels="none")
     assert np.array_equal(run.partition.labels, plain.partition.labels)
     assert [level.name for level in run.levels] == ["topic", "subtopic"]
@@ -329,13 +335,10 @@ def test_subtopics_that_do_not_return_are_left_out_and_said(texts, monkeypatch):
     assert any(note.startswith("Subtopics are left out: random parts") for note in run.notes)
 
 
-def test_thousands_of_finer_clusters_are_left_out_and_said(monkeypatch):
-    how = {"granularity": "topics", "random_state": 0}
-    whole = doccluster.run(doccluster.load_sample(), **how)
-    assert [level.name for level in whole.around.finer] == ["subtopic"]
-    n_finer = whole.around.finer[0].n_clusters
+def test_thousands_of_finer_clusters_are_left_out_and_said(texts, of_large, monkeypatch):
+    n_finer = of_large.around.finer[0].n_clusters
     monkeypatch.setattr("doccluster.pipeline.nested_levels.MAX_FINER", n_finer - 1)
-    run = doccluster.run(doccluster.load_sample(), **how)
+    run = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0)
     assert run.around.finer == ()
     assert f"Subtopics are left out: there are {n_finer} of them; --granularity subtopics shows them." in run.notes
 
