@@ -1,6 +1,7 @@
 """Names and merges that a run made again starts from."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -16,20 +17,38 @@ TOPICS = [
 ]
 
 
+CHEAP = {"levels": "none", "report": False}
+
+
 @pytest.fixture(scope="module")
 def articles(tmp_path_factory):
     from doccluster.corpus.reading import sample_path
 
-    copy = tmp_path_factory.mktemp("source") / "articles.jsonl"
-    copy.write_bytes(sample_path().read_bytes())
-    return copy
+    lines = sample_path().read_text(encoding="utf-8").splitlines(keepends=True)
+    part = tmp_path_factory.mktemp("source") / "articles.jsonl"
+    part.write_text("".join(lines[:60]), encoding="utf-8")
+    return part
 
 
 def corrected(articles, folder, **settings):
     """Write a run with its cluster 3 renamed, and 0 and 1 merged; return it."""
-    doccluster.run(articles, output=folder, report=False, **settings)
+    doccluster.run(articles, output=folder, **CHEAP, **settings)
     doccluster.label(folder, 3, "Third")
     return doccluster.merge(folder, 0, 1)
+
+
+@pytest.fixture(scope="module")
+def twelve(articles, tmp_path_factory):
+    """A corrected run of twelve clusters."""
+    folder = tmp_path_factory.mktemp("twelve") / "out"
+    corrected(articles, folder, n_clusters=12)
+    return folder
+
+
+@pytest.fixture
+def own_twelve(twelve, tmp_path):
+    """A copy of it that a test may change."""
+    return shutil.copytree(twelve, tmp_path / "out")
 
 
 def groups(run):
@@ -38,7 +57,7 @@ def groups(run):
     return {frozenset(np.array(run.documents.ids)[labels == number]) for number in range(run.n_clusters)}
 
 
-@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {"levels": "none"}, {"granularity": "topics"}])
+@pytest.mark.parametrize("settings", [{"n_clusters": 12}, {}, {"granularity": "topics"}])
 def test_a_corrected_run_comes_back_with_its_names(articles, tmp_path, settings):
     run = corrected(articles, tmp_path / "out", **settings)
     again = doccluster.rerun(tmp_path / "out", keep_corrections=True, output=tmp_path / "again")
@@ -55,22 +74,20 @@ def test_a_corrected_run_comes_back_with_its_names(articles, tmp_path, settings)
     assert doccluster.rerun(tmp_path / "again").same_labels
 
 
-def test_a_run_made_again_without_them_is_as_it_was(articles, tmp_path):
-    corrected(articles, tmp_path / "out", n_clusters=32)
-    assert doccluster.rerun(tmp_path / "out").run.n_clusters == 32
+def test_a_run_made_again_without_them_is_as_it_was(twelve):
+    assert doccluster.rerun(twelve).run.n_clusters == 12
 
 
-def test_undone_corrections_are_not_kept(articles, tmp_path):
-    corrected(articles, tmp_path / "out", n_clusters=32)
-    doccluster.undo(tmp_path / "out")
-    again = doccluster.rerun(tmp_path / "out", keep_corrections=True)
+def test_undone_corrections_are_not_kept(own_twelve):
+    doccluster.undo(own_twelve)
+    again = doccluster.rerun(own_twelve, keep_corrections=True)
     assert [topic.name for topic in again.corrections] == ["Third"]
-    doccluster.undo(tmp_path / "out")
+    doccluster.undo(own_twelve)
     with pytest.raises(InputError, match="no names or merges to keep"):
-        doccluster.rerun(tmp_path / "out", keep_corrections=True)
+        doccluster.rerun(own_twelve, keep_corrections=True)
 
 
-@pytest.mark.parametrize("settings", [{"n_clusters": 32}, {"levels": "none"}])
+@pytest.mark.parametrize("settings", [{"n_clusters": 12}, {}])
 def test_new_documents_join_the_clusters_that_were_corrected(articles, tmp_path, settings):
     """The corrections are of a part of the articles; the run made again is of all but some of that part."""
     lines = articles.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -85,13 +102,13 @@ def test_new_documents_join_the_clusters_that_were_corrected(articles, tmp_path,
     assert cluster.size >= len(third.examples)
     removed = {json.loads(line)["id"] for line in lines[:4:2]}
     assert not removed & {example for topic in again.corrections for example in topic.examples}
-    assert len(groups(run)) < 32
+    assert len(groups(run)) < 12
     assert any("data are not the same" in difference for difference in again.differences)
 
 
 def test_a_corrected_cluster_of_a_topic_replaces_it_and_keeps_its_parent(articles, tmp_path):
     folder = tmp_path / "out"
-    run = doccluster.run(articles, topics=TOPICS, n_clusters=32, output=folder, report=False)
+    run = doccluster.run(articles, topics=TOPICS, n_clusters=12, output=folder, **CHEAP)
     number = {cluster.name: cluster.cluster for cluster in run.clusters}
     run = doccluster.label(folder, number["Hospitals"], "Clinics")
     again = doccluster.rerun(folder, keep_corrections=True)
@@ -104,7 +121,7 @@ def test_a_corrected_cluster_of_a_topic_replaces_it_and_keeps_its_parent(article
 def test_a_topic_merged_with_its_part_is_part_of_what_the_outer_one_was(articles, tmp_path):
     folder = tmp_path / "out"
     topics = [Topic("Football", TOPICS[2].words, parent="Hospitals"), TOPICS[0], TOPICS[1]]
-    run = doccluster.run(articles, topics=topics, n_clusters=32, output=folder, report=False)
+    run = doccluster.run(articles, topics=topics, n_clusters=12, output=folder, **CHEAP)
     number = {cluster.name: cluster.cluster for cluster in run.clusters}
     doccluster.merge(folder, number["Football"], number["Hospitals"])
     again = doccluster.rerun(folder, keep_corrections=True)
@@ -119,7 +136,7 @@ def test_names_of_a_matrix_are_kept(tmp_path):
     from scipy import sparse
 
     sparse.save_npz(tmp_path / "counts.npz", sparse.csr_array(counts))
-    doccluster.run(tmp_path / "counts.npz", n_clusters=3, output=tmp_path / "out", report=False)
+    doccluster.run(tmp_path / "counts.npz", n_clusters=3, output=tmp_path / "out", **CHEAP)
     doccluster.label(tmp_path / "out", 1, "Middle")
     again = doccluster.rerun(tmp_path / "out", keep_corrections=True)
     assert again.same_labels
@@ -127,12 +144,11 @@ def test_names_of_a_matrix_are_kept(tmp_path):
 
 
 def test_clusters_of_another_algorithm_cannot_be_kept(articles, tmp_path):
-    corrected(articles, tmp_path / "out", n_clusters=32, algorithm="spherical-k-means")
+    corrected(articles, tmp_path / "out", n_clusters=12, algorithm="spherical-k-means")
     with pytest.raises(InputError, match="another algorithm"):
         doccluster.rerun(tmp_path / "out", keep_corrections=True)
 
 
-def test_corrections_of_documents_that_are_gone_are_an_error(articles, tmp_path):
-    corrected(articles, tmp_path / "out", n_clusters=32)
+def test_corrections_of_documents_that_are_gone_are_an_error(twelve):
     with pytest.raises(InputError, match="no document of the corrected clusters"):
-        doccluster.rerun(tmp_path / "out", keep_corrections=True, source=["one text", "another text"])
+        doccluster.rerun(twelve, keep_corrections=True, source=["one text", "another text"])
