@@ -18,26 +18,26 @@ from doccluster.pipeline.repeating import repeat_run
 from doccluster.report.html import render_report
 from doccluster.results.run_folder import load_run
 
-SAMPLES = Path(__file__).resolve().parent.parent / "corpora" / "samples"
-TINY = SAMPLES / "tiny"
+NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+TINY = NEWSROOM.parent.parent / "tiny"
 # of a hundred documents of a run, so many are assigned to their own cluster again
 MIN_AGREEMENT = {"bisecting-k-means": 0.8}  # it decides on each division; the means of the ends are not all it knows
 
 
 @pytest.fixture(scope="module")
 def articles(tmp_path_factory):
-    """Every second article of the sample."""
-    path = tmp_path_factory.mktemp("articles") / "articles.jsonl"
-    whole = (SAMPLES / "newsroom" / "articles.jsonl").read_text(encoding="utf-8")
-    path.write_text("".join(whole.splitlines(keepends=True)[::2]), encoding="utf-8")
-    return path
+    """The first eighty articles of the sample, of sixteen stories."""
+    lines = NEWSROOM.read_text(encoding="utf-8").splitlines(keepends=True)
+    part = tmp_path_factory.mktemp("source") / "articles.jsonl"
+    part.write_text("".join(lines[:80]), encoding="utf-8")
+    return part
 
 
 @pytest.fixture(scope="module", params=sorted(ALGORITHMS))
 def run_folder(request, articles, tmp_path_factory):
     folder = tmp_path_factory.mktemp("algorithm") / "run"
-    arguments = ["run", str(articles), "-o", str(folder), "-k", "12", "--algorithm", request.param]
-    arguments += ["--json", "--no-report"]
+    arguments = ["run", str(articles), "-o", str(folder), "-k", "8", "--algorithm", request.param]
+    arguments += ["--levels", "none", "--json", "--no-report"]
     printed = CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
     assert printed.exit_code == 0
     return request.param, folder
@@ -95,8 +95,8 @@ def test_the_page_and_the_explanations_are_made(run_folder):
 
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_labels_do_not_depend_on_the_number_of_threads(articles, name):
-    how = {"n_clusters": 8, "algorithm": name, "measures": ["silhouette"]}
+def test_labels_do_not_depend_on_the_number_of_threads(name, articles):
+    how = {"n_clusters": 8, "algorithm": name, "measures": ["silhouette"], "levels": "none"}
     one, three = (run_pipeline(articles, n_threads=n, **how).partition.labels for n in (1, 3))
     assert np.array_equal(one, three)
 
@@ -151,7 +151,8 @@ def test_the_list_of_algorithms_is_printed():
 def test_a_merge_also_sends_new_documents_to_the_merged_cluster(articles, tmp_path):
     from doccluster.pipeline.editing import Edit, edit_run
 
-    run_pipeline(articles, n_clusters=6, algorithm="k-means", output=tmp_path / "run", report=False)
+    how = {"levels": "none", "report": False}
+    run_pipeline(articles, n_clusters=6, algorithm="k-means", output=tmp_path / "run", **how)
     before = assign_documents(tmp_path / "run", articles)["cluster"].to_numpy(np.int64)
     edit_run(tmp_path / "run", Edit("merge", (1, 4)))
     after = load_run(tmp_path / "run")

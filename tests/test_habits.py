@@ -143,14 +143,15 @@ def test_documents_are_hits(corpus):
 
 
 def test_our_vectorizer_is_taken_for_what_was_set_on_it_and_that_of_scikit_learn_whole(corpus):
-    plain, by_name = (doccluster.run(corpus, n_clusters=5, vectorizer=one) for one in (None, {"min_df": 4}))
-    found = doccluster.run(corpus, n_clusters=5, vectorizer=doccluster.TfidfVectorizer())
+    how = {"n_clusters": 5, "levels": "none"}
+    plain, by_name = (doccluster.run(corpus, vectorizer=one, **how) for one in (None, {"min_df": 4}))
+    found = doccluster.run(corpus, **how, vectorizer=doccluster.TfidfVectorizer())
     assert found.vectors.n_terms == plain.vectors.n_terms
     assert found.partition.labels.tolist() == plain.partition.labels.tolist()
     assert by_name.vectors.n_terms < plain.vectors.n_terms
-    found = doccluster.run(corpus, n_clusters=5, vectorizer=doccluster.TfidfVectorizer(min_df=4))
+    found = doccluster.run(corpus, **how, vectorizer=doccluster.TfidfVectorizer(min_df=4))
     assert found.vectors.n_terms == by_name.vectors.n_terms
-    found = doccluster.run(corpus, n_clusters=5, vectorizer=theirs.TfidfVectorizer(min_df=4))
+    found = doccluster.run(corpus, **how, vectorizer=theirs.TfidfVectorizer(min_df=4))
     assert found.vectors.n_terms == len(theirs.TfidfVectorizer(min_df=4).fit(corpus.texts).vocabulary_)
 
 
@@ -161,7 +162,7 @@ def test_a_table_is_vectorized_by_its_texts_and_not_by_the_names_of_its_columns(
 
 
 def test_an_estimator_of_scikit_learn_is_the_algorithm_of_that_name(corpus):
-    assert doccluster.run(corpus, algorithm=KMeans(4, random_state=0)).parameters["algorithm"] == "k-means"
+    assert doccluster.run(corpus, algorithm=KMeans(4, random_state=0), levels="none").parameters["algorithm"] == "k-means"
 
 
 def test_compare_takes_corpora_by_name(corpus):
@@ -290,7 +291,7 @@ def test_names_and_merges_of_a_run_in_memory_leave_it_as_it_is(run):
 
 def test_a_folder_is_named_merged_and_undone_by_functions(corpus, tmp_path):
     folder = tmp_path / "run"
-    first = doccluster.run(corpus, n_clusters=6, output=folder, report=False)
+    first = doccluster.run(corpus, n_clusters=6, output=folder, levels="none", report=False)
     assert doccluster.label(folder, 2, "Ships").clusters[2].label == "Ships"
     assert doccluster.merge(folder, 0, 1).n_clusters == 5
     changes = doccluster.diff(first, folder)

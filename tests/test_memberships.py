@@ -9,12 +9,13 @@ from scipy.special import softmax
 import doccluster
 
 N_CLUSTERS = 6
+CHEAP = {"levels": "none", "report": False}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("memberships") / "run"
-    return doccluster.run(doccluster.load_sample(), n_clusters=N_CLUSTERS, output=folder), folder
+    return doccluster.run(doccluster.load_sample(), n_clusters=N_CLUSTERS, output=folder, **CHEAP), folder
 
 
 def posteriors(counts, labels):
@@ -66,9 +67,9 @@ def test_memberships_of_merged_clusters_add_up(finished):
 
 
 def test_counts_of_a_run_apart_from_a_column_are_whole_in_its_folder(tmp_path):
-    run = doccluster.run(doccluster.load_sample(), n_clusters=4, apart_from="story", output=tmp_path / "run")
+    run = doccluster.run(doccluster.load_sample(), n_clusters=4, apart_from="story", output=tmp_path / "run", **CHEAP)
     again = doccluster.load_run(tmp_path / "run")
-    plain = doccluster.run(doccluster.load_sample(), n_clusters=4)
+    plain = doccluster.run(doccluster.load_sample(), n_clusters=4, **CHEAP)
     assert run.vectors.term_factors.min() < 1
     np.testing.assert_array_equal(again.vectors.counts.toarray(), plain.vectors.counts.toarray())
     assert abs(again.memberships - run.memberships).max() == 0
@@ -76,13 +77,12 @@ def test_counts_of_a_run_apart_from_a_column_are_whole_in_its_folder(tmp_path):
 
 @pytest.mark.parametrize("algorithm", ["vmf", "multinomial-mixture"])
 def test_other_mixtures_give_memberships_too(algorithm):
-    run = doccluster.run(doccluster.load_sample(), n_clusters=4, algorithm=algorithm)
+    run = doccluster.run(doccluster.load_sample(), n_clusters=4, algorithm=algorithm, **CHEAP)
     np.testing.assert_array_equal(run.memberships.argmax(axis=1), run.partition.labels)
 
 
 def test_without_a_mixture_there_are_none(tmp_path):
     for algorithm in ("spherical-k-means", "k-means"):
-        run = doccluster.run(doccluster.load_sample(), n_clusters=4, algorithm=algorithm)
-        assert run.memberships is None
-    run = doccluster.run(doccluster.load_sample(), n_clusters=4, algorithm="k-means", output=tmp_path / "run")
-    assert ",,,,,," in (tmp_path / "run" / "assignments.csv").read_text(encoding="utf-8").splitlines()[1]
+        made = {"algorithm": algorithm, "output": tmp_path / algorithm}
+        assert doccluster.run(doccluster.load_sample(), n_clusters=4, **made, **CHEAP).memberships is None
+    assert ",,,,,," in (tmp_path / "k-means" / "assignments.csv").read_text(encoding="utf-8").splitlines()[1]

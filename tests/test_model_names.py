@@ -12,6 +12,7 @@ from doccluster.pipeline.model_names import RunInterrupted
 from tests.conftest import ROOT
 
 TINY = ROOT / "corpora" / "samples" / "tiny"
+SMALL = {"n_clusters": 3, "language": "english", "levels": "none"}
 
 
 class Recorder:
@@ -38,7 +39,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def small():
-    return doccluster.run(TINY, n_clusters=3, language="english")
+    return doccluster.run(TINY, **SMALL)
 
 
 def test_all_levels_are_named_and_parents_first(run):
@@ -117,7 +118,7 @@ def test_what_a_person_named_stays(small):
 def test_a_run_names_keeps_and_takes_back(tmp_path):
     folder = tmp_path / "run"
     namer = Recorder(by_terms, model="tiny-1", prompt="Name it.")
-    how = {"n_clusters": 3, "language": "english", "output": folder, "namer": namer}
+    how = {**SMALL, "output": folder, "namer": namer}
     run = doccluster.run(TINY, **how)
     assert len(namer.asked) == 3
     assert [cluster.named_by for cluster in doccluster.load_run(folder).clusters] == ["tiny-1"] * 3
@@ -150,14 +151,14 @@ def test_a_run_names_keeps_and_takes_back(tmp_path):
 
 
 def test_names_are_in_what_is_assigned_later(tmp_path):
-    run = doccluster.run(TINY, n_clusters=3, language="english", output=tmp_path / "run", namer=Recorder(by_terms))
+    run = doccluster.run(TINY, **SMALL, output=tmp_path / "run", report=False, namer=Recorder(by_terms))
     labels = doccluster.assign(tmp_path / "run", TINY)["label"]
     assert set(labels) == {cluster.name for cluster in run.clusters}
 
 
 def test_a_function_without_a_model_is_asked_each_time(tmp_path):
     namer = Recorder(by_terms)
-    doccluster.run(TINY, n_clusters=3, language="english", output=tmp_path / "run", namer=namer)
+    doccluster.run(TINY, **SMALL, output=tmp_path / "run", report=False, namer=namer)
     doccluster.label(tmp_path / "run", namer)
     assert len(namer.asked) == 6
 
@@ -177,7 +178,7 @@ def test_ctrl_c_keeps_the_names_so_far(small, tmp_path):
     assert [bool(cluster.name) for cluster in in_memory.value.run.clusters] == [True, False, False]
     namer = Recorder(stopped_at(2), model="tiny-1")
     with pytest.raises(RunInterrupted) as stopped:
-        doccluster.run(TINY, n_clusters=3, language="english", output=tmp_path / "run", namer=namer)
+        doccluster.run(TINY, **SMALL, output=tmp_path / "run", report=False, namer=namer)
     assert [bool(cluster.name) for cluster in stopped.value.run.clusters] == [True, True, False]
     kept = doccluster.load_run(tmp_path / "run")
     assert [cluster.name for cluster in kept.clusters] == [cluster.name for cluster in stopped.value.run.clusters]
@@ -192,7 +193,7 @@ def test_ctrl_c_keeps_the_names_so_far(small, tmp_path):
 
 
 def test_a_list_of_names_from_elsewhere_is_checked(tmp_path):
-    doccluster.run(TINY, n_clusters=3, language="english", output=tmp_path / "run", namer=Recorder(by_terms))
+    doccluster.run(TINY, **SMALL, output=tmp_path / "run", report=False, namer=Recorder(by_terms))
     edits = tmp_path / "run" / "edits.json"
     good = edits.read_text(encoding="utf-8")
     for right, wrong, told in (

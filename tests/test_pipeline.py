@@ -32,7 +32,7 @@ NEWSROOM = SAMPLES / "newsroom" / "articles.jsonl"
 @pytest.fixture(scope="module")
 def news_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("news") / "run"
-    run_pipeline(NEWSROOM, n_clusters=12, output=folder, truth="topic", random_state=7, report=False)
+    run_pipeline(NEWSROOM, n_clusters=12, output=folder, truth="topic", random_state=7, levels="none", report=False)
     return folder
 
 
@@ -109,12 +109,12 @@ def test_the_largest_cluster_comes_first_and_says_what_it_was():
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(news_folder, n_threads):
-    again = run_pipeline(NEWSROOM, n_clusters=12, random_state=7, n_threads=n_threads)
+    again = run_pipeline(NEWSROOM, n_clusters=12, random_state=7, n_threads=n_threads, levels="none")
     np.testing.assert_array_equal(again.partition.labels, load_run(news_folder).partition.labels)
 
 
 def test_another_seed_is_another_run(news_folder):
-    other = run_pipeline(NEWSROOM, n_clusters=12, random_state=8)
+    other = run_pipeline(NEWSROOM, n_clusters=12, random_state=8, levels="none")
     assert (other.partition.labels != load_run(news_folder).partition.labels).any()
 
 
@@ -133,7 +133,7 @@ def test_a_repeated_run_on_other_data_says_what_differs(tmp_path):
     source = tmp_path / "texts.jsonl"
     records = NEWSROOM.read_text(encoding="utf-8").splitlines()
     source.write_text("\n".join(records[:60]), encoding="utf-8")
-    run_pipeline(source, n_clusters=6, output=tmp_path / "run", report=False)
+    run_pipeline(source, n_clusters=6, output=tmp_path / "run", levels="none", report=False)
     source.write_text("\n".join(records[:50]), encoding="utf-8")
     again = repeat_run(tmp_path / "run")
     assert not again.same_labels
@@ -295,8 +295,9 @@ def test_the_documents_of_a_run_are_assigned_to_their_own_clusters(news_folder):
 
 def test_vectors_written_to_a_file_cluster_like_the_texts(tmp_path):
     made = write_vectors(NEWSROOM, tmp_path / "x.npz", classes_from="topic")
-    direct = run_pipeline(NEWSROOM, n_clusters=12, truth="topic", random_state=7)
-    through_file = run_pipeline(tmp_path / "x.npz", n_clusters=12, truth="class", random_state=7)
+    how = {"n_clusters": 12, "random_state": 7, "levels": "none"}
+    direct = run_pipeline(NEWSROOM, truth="topic", **how)
+    through_file = run_pipeline(tmp_path / "x.npz", truth="class", **how)
     assert made.vectors.n_documents == 176
     np.testing.assert_array_equal(direct.partition.labels, through_file.partition.labels)
     assert direct.evaluation.get("nmi").value == through_file.evaluation.get("nmi").value
@@ -459,7 +460,7 @@ def test_a_word_that_is_no_number_of_clusters_is_refused():
 
 def test_a_run_says_how_far_its_other_starts_agree_with_the_best():
     corpus = read_corpus(NEWSROOM)
-    given = {"n_clusters": 20, "algorithm": "spherical-k-means", "random_state": 1}
+    given = {"n_clusters": 20, "algorithm": "spherical-k-means", "random_state": 1, "levels": "none"}
     found = run_pipeline(corpus, clustering={"n_init": 4}, **given)
     order = canonical_order(found.vectors.matrix)
     parameters = SphericalParameters(20, n_init=4, random_state=1)

@@ -35,17 +35,17 @@ def same_partition(one, other):
 
 @pytest.fixture(scope="module")
 def by_quality():
-    given = {"n_clusters": 32, "truth": "story"}
+    given = {"n_clusters": 32, "truth": "story", "levels": "none"}
     return {quality: run_pipeline(NEWSROOM, quality=quality, **given) for quality in QUALITIES}
 
 
 @pytest.fixture(scope="module")
 def plain():
-    return run_pipeline(NEWSROOM, n_clusters=32, truth="story", algorithm="spherical-k-means")
+    return run_pipeline(NEWSROOM, n_clusters=32, truth="story", algorithm="spherical-k-means", levels="none")
 
 
 def test_left_out_the_quality_is_the_default_and_the_record_names_its_algorithm(by_quality):
-    run = run_pipeline(NEWSROOM, n_clusters=32)
+    run = run_pipeline(NEWSROOM, n_clusters=32, levels="none")
     assert run.parameters["algorithm"] == "smoothed"
     assert np.array_equal(run.partition.labels, by_quality["default"].partition.labels)
     assert {name: one.parameters["algorithm"] for name, one in by_quality.items()} == QUALITIES
@@ -82,7 +82,7 @@ def test_the_counts_are_those_of_a_plain_count_and_are_kept_with_the_run(tmp_pat
 
 def test_a_file_of_vectors_keeps_the_counts_so_that_its_labels_are_those_of_the_texts(tmp_path):
     write_vectors(NEWSROOM, tmp_path / "x.npz")
-    direct, through = (run_pipeline(source, n_clusters=12) for source in (NEWSROOM, tmp_path / "x.npz"))
+    direct, through = (run_pipeline(source, n_clusters=12, levels="none") for source in (NEWSROOM, tmp_path / "x.npz"))
     assert np.array_equal(direct.partition.labels, through.partition.labels)
     assert direct.notes == through.notes == ()
 
@@ -191,7 +191,7 @@ def test_as_many_clusters_as_documents_are_had_though_copies_share_a_place():
 
 
 def test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs():
-    given = {"n_clusters": 12, "algorithm": "smoothed"}
+    given = {"n_clusters": 12, "algorithm": "smoothed", "levels": "none"}
     with pytest.raises(
         MemoryLimitError, match=r"too little to smooth .*; give \d+\.\dMiB, or quality='fast'"
     ) as refused:
@@ -209,7 +209,7 @@ def interrupt(*_given, **_more):
 def test_a_person_who_stops_the_settling_keeps_the_labels_before_it(monkeypatch):
     monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.settle_labels", interrupt)
     with pytest.raises(RunInterrupted) as stopped:
-        run_pipeline(NEWSROOM, n_clusters=12)
+        run_pipeline(NEWSROOM, n_clusters=12, levels="none")
     assert stopped.value.run.provenance.interrupted
     assert stopped.value.run.n_clusters == 12
     assert any("interrupted" in note for note in stopped.value.run.notes)
@@ -224,7 +224,7 @@ def test_a_person_who_stops_before_the_first_labels_gets_none(monkeypatch):
 
 def test_k_left_to_the_data_is_that_of_the_plain_algorithm():
     names = "spherical-k-means", "smoothed"
-    chosen = [run_pipeline(NEWSROOM, algorithm=name, granularity="topics").n_clusters for name in names]
+    chosen = [run_pipeline(NEWSROOM, algorithm=name, granularity="topics", levels="none").n_clusters for name in names]
     assert chosen[0] == chosen[1] > 1
 
 
@@ -258,7 +258,7 @@ def test_the_run_of_the_command_line_takes_a_quality_and_an_algorithm(tmp_path):
 
     from doccluster.cli.main import commands
 
-    arguments = ["run", str(NEWSROOM), "-o", str(tmp_path / "run"), "-k", "8", "--no-report"]
+    arguments = ["run", str(NEWSROOM), "-o", str(tmp_path / "run"), "-k", "8", "--levels", "none", "--no-report"]
     shown = CliRunner().invoke(commands, [*arguments, "--quality", "fast"], catch_exceptions=False).output
     assert "8 clusters: spherical k-means, then a multinomial mixture, best of 10 starts" in shown
     record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
