@@ -23,7 +23,8 @@ from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.source_meaning import EncodedRows, language_note
 from doccluster.retrieval.searching import open_search
 from doccluster.vectors import encoders
-from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder, onnx_encoder
+from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder, onnx_encoder, rows_piece
+from tests.conftest import stable_id
 
 WORDS = ("[UNK]", "ship", "harbour", "anchor", "bread", "oven", "flour")
 TABLE = np.random.default_rng(4).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -51,6 +52,17 @@ def write_tokenizer(folder, **truncation):
 
 
 @pytest.fixture
+def in_this_process(monkeypatch):
+    """Read models here, where a test is about their rows; tests of threads and of harm have the process apart."""
+
+    def read_here(function, arguments, **_):
+        encoders._read_model.cache_clear()  # a test may have changed the files
+        return list(rows_piece(arguments, b""))
+
+    monkeypatch.setattr(encoders, "pieces_of_work", read_here)
+
+
+@pytest.fixture
 def model2vec(tmp_path):
     pytest.importorskip("safetensors")
     from safetensors.numpy import save_file
@@ -60,11 +72,14 @@ def model2vec(tmp_path):
     return tmp_path
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_folder_of_model2vec_gives_the_mean_of_the_vectors_of_known_tokens(model2vec):
+    with_deep_settings({}, model2vec)  # which nothing reads
     found = encode(get_encoder(f"model2vec:{model2vec}"), TEXTS)
     np.testing.assert_allclose(found, rows_of(TEXTS), atol=1e-6)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_vectors_of_model2vec_may_be_shared_and_weighted(model2vec):
     from safetensors.numpy import save_file
 
@@ -75,6 +90,7 @@ def test_vectors_of_model2vec_may_be_shared_and_weighted(model2vec):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_files_of_two_models_are_refused(model2vec):
     from safetensors.numpy import save_file
 
@@ -147,12 +163,14 @@ def onnx(tmp_path):
     return tmp_path
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_model_in_onnx_gives_the_mean_of_the_rows_of_its_tokens(onnx):
     found = get_encoder(f"onnx:{onnx}")
     np.testing.assert_allclose(encode(found, TEXTS), rows_of(TEXTS, of_unknown=True), atol=1e-6)
     assert found.pooling == "mean"
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("config", [{"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"])
 def test_the_first_token_stands_for_a_text_where_the_model_says_so(onnx, config):
     (onnx / "1_Pooling").mkdir()
@@ -196,6 +214,7 @@ def test_rows_are_the_same_to_the_last_bit_for_any_batch_and_number_of_threads(k
     assert len(found) == 1
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("kind", "file"), [("model2vec", r"model\.safetensors"), ("onnx", r"model\.onnx")])
 def test_a_file_that_is_missing_is_named(tmp_path, kind, file):
     told = f"has no file {file}; bring that file of the model|needs .*doccluster\\[(meaning|onnx)\\]"
@@ -235,18 +254,18 @@ def with_deep_tokenizer(tokenizer, folder):
     return {**tokenizer, "normalizer": deep}
 
 
-HARMS = (
-    with_bad_charsmap,
-    with_growing_texts,
-    without_unknown,
-    with_ids_beyond_the_table,
-    with_deep_settings,
-    with_deep_tokenizer,
+HARMS = (  # both kinds read a tokenizer alike; ids go to a table of ours or to that of the model, settings to one kind
+    ("model2vec", with_bad_charsmap),
+    ("onnx", with_growing_texts),
+    ("model2vec", without_unknown),
+    ("model2vec", with_ids_beyond_the_table),
+    ("onnx", with_ids_beyond_the_table),
+    ("onnx", with_deep_settings),
+    ("onnx", with_deep_tokenizer),
 )
 
 
-@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
-@pytest.mark.parametrize("kind", ["model2vec", "onnx"])
+@pytest.mark.parametrize(("kind", "harm"), HARMS, ids=stable_id)
 def test_a_model_that_harms_what_reads_it_is_refused_in_a_sentence(request, monkeypatch, kind, harm):
     monkeypatch.setattr(encoders, "MEMORY", 2**28)
     monkeypatch.setattr(encoders, "SECONDS", 5.0)
@@ -254,9 +273,6 @@ def test_a_model_that_harms_what_reads_it_is_refused_in_a_sentence(request, monk
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(harm(json.loads(path.read_text("utf-8")), folder)), encoding="utf-8")
     texts = ["a ship in the harbour", "unheard"]
-    if (kind, harm) == ("model2vec", with_deep_settings):  # whose settings are not read
-        assert encode(get_encoder(f"{kind}:{folder}", n_threads=1), texts).shape == (2, 5)
-        return
     with pytest.raises(InputError, match=re.escape(str(folder))) as caught:
         encode(get_encoder(f"{kind}:{folder}", n_threads=1), texts)
     assert len(str(caught.value).splitlines()) == 1
@@ -267,7 +283,7 @@ def test_a_model_that_harms_what_reads_it_is_refused_in_a_sentence(request, monk
 )
 def test_a_loop_in_a_model_comes_to_an_end(onnx, monkeypatch, operator, told):
     monkeypatch.setattr(encoders, "MEMORY", 2**28)
-    monkeypatch.setattr(encoders, "SECONDS", 2.0)
+    monkeypatch.setattr(encoders, "SECONDS", 1.2)
     (onnx / "model.onnx").write_bytes(looping_model(TABLE, operator))
     with pytest.raises(InputError, match=told):
         get_encoder(f"onnx:{onnx}", n_threads=1)
@@ -318,9 +334,10 @@ def hub(model2vec, monkeypatch, tmp_path_factory):
     server.server_close()
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_model_is_downloaded_where_that_is_allowed_and_then_found_without_a_network(hub, titles, tmp_path, capsys):
     path, _ = titles
-    asked = ["run", str(path), "--encoder", "model2vec:tiny/model", "-k", "2", "--no-report", "-o"]
+    asked = ["run", str(path), "--encoder", "model2vec:tiny/model", "-k", "2", "--levels", "none", "--no-report", "-o"]
 
     def ending(*further):
         with pytest.raises(SystemExit) as end:
@@ -443,6 +460,7 @@ def test_blocks_encode_no_text_that_the_folder_has(counting, titles, tmp_path, m
     known_encoder.cache_clear()
     path, n_texts = titles
     asked = {"n_clusters": 2, "language": "english", "n_threads": 1, "report": False, "encoder": "tiny:model"}
+    asked["levels"] = "none"
     one = doccluster.run(path, output=tmp_path / "one", **asked)
     blocks = doccluster.run(path, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
     assert counting.n_texts == 2 * n_texts + 1  # of one text more, to see how wide a row is
@@ -456,7 +474,8 @@ def test_blocks_encode_no_text_that_the_folder_has(counting, titles, tmp_path, m
 
 def test_new_documents_are_encoded_by_the_model_of_the_run_wherever_it_lies(counting, titles, tmp_path):
     path, _ = titles
-    run = doccluster.run(path, n_clusters=2, encoder="tiny:model", output=tmp_path / "run", report=False, n_threads=1)
+    how = {"encoder": "tiny:model", "levels": "none", "report": False, "n_threads": 1}
+    run = doccluster.run(path, n_clusters=2, output=tmp_path / "run", **how)
     found = doccluster.assign(tmp_path / "run", ["ship anchor number1", "oven bread number2"])
     assert found["cluster"].tolist() == run.partition.labels[:2].tolist()
     with pytest.raises(InputError, match="is by tiny:other; the run's is by tiny:model"):
@@ -466,6 +485,7 @@ def test_new_documents_are_encoded_by_the_model_of_the_run_wherever_it_lies(coun
 def test_a_search_joins_the_ranks_by_words_and_by_what_the_query_means(counting, titles, tmp_path):
     path, _ = titles
     folder, made = tmp_path / "run", {"n_clusters": 2, "language": "english", "n_threads": 1, "report": False}
+    made["levels"] = "none"
     run = doccluster.run(path, encoder="tiny:model", output=folder, **made)
     index, query = open_search(folder), "anchor"
     meaning = run.vectors.meaning
