@@ -162,7 +162,9 @@ def test_a_table_is_vectorized_by_its_texts_and_not_by_the_names_of_its_columns(
 
 
 def test_an_estimator_of_scikit_learn_is_the_algorithm_of_that_name(corpus):
-    assert doccluster.run(corpus, algorithm=KMeans(4, random_state=0), levels="none").parameters["algorithm"] == "k-means"
+    assert (
+        doccluster.run(corpus, algorithm=KMeans(4, random_state=0), levels="none").parameters["algorithm"] == "k-means"
+    )
 
 
 def test_compare_takes_corpora_by_name(corpus):
