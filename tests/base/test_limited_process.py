@@ -82,9 +82,9 @@ def test_what_goes_wrong_there_is_a_sentence_and_the_next_work_is_done(process, 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows limits no memory")
 def test_memory_is_limited_for_each_piece_of_work(process):
     with pytest.raises(TooCostly, match="needs more than 64 MiB of memory"):
-        list(process.pieces(f"{HERE}:much_memory", 2**30, allowance=LITTLE))
-    more = Allowance(memory=2**31)
-    assert list(process.pieces(f"{HERE}:much_memory", 2**30, allowance=more)) == [(2**30, b"")]
+        list(process.pieces(f"{HERE}:much_memory", 2**29, allowance=LITTLE))
+    more = Allowance(memory=2**30)
+    assert list(process.pieces(f"{HERE}:much_memory", 2**29, allowance=more)) == [(2**29, b"")]
 
 
 def test_an_error_of_ours_is_raised_here_with_its_arguments(process):
