@@ -50,7 +50,7 @@ def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length
     nearest, centroids = NearestCentroids(documents, places), SparseMeans(sparse.csr_array(means.T), places)
     table, scratch = (
         centroids.table_for(documents),
-        (np.empty(LINE, np.float32), np.empty(LINE, np.int32), FIXED_ADDITIONS),
+        (np.empty(LINE, np.float32), np.empty(LINE, np.int32), np.empty(LINE, np.int32), FIXED_ADDITIONS),
     )
     assert (table.cells.itemsize == 2) == (kind != "signed")
     candidates = np.empty(LINE, np.int64), np.empty(LINE, np.int64)
