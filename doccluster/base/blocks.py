@@ -9,17 +9,21 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import sys
 import threading
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from doccluster.base.arrays import AnyArray, AnyIntegers, Array
 from doccluster.base.progress import LOOPS
@@ -50,6 +54,21 @@ def resolve_threads(n_threads: int | None) -> int:
             expected="a positive number, or None for all",
         )
     return int(n_threads)
+
+
+def library_threads(n_threads: int | None, kind: str | None = None) -> AbstractContextManager[object]:
+    """Return a context in which native libraries of a kind ("blas", "openmp"; None: both) have so many threads.
+
+    `n_threads`: None leaves them as they are.
+    """
+    limited: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=n_threads, user_api=kind)
+    return limited
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Return what controls the libraries that are loaded; to look for them takes 3 ms, and modules bring new ones."""
+    return ThreadpoolController()
 
 
 def row_blocks(n_rows: int, block_size: int) -> list[slice]:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import Flags, Floats, Labels, Matrix
+from doccluster.base.blocks import library_threads
 from doccluster.base.validation import unit_rows
 from doccluster.geometry.sums import sums_by_label
 
@@ -33,7 +33,7 @@ class Merge(NamedTuple):
 def products_of_sums(rows: Matrix, labels: Labels, n_clusters: int) -> Floats:
     """Return the products of the sums of the rows of clusters, array of shape (k, k); rows are dense or csr."""
     sums = sums_by_label(rows, labels, n_clusters)
-    with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
+    with library_threads(1, "blas"):  # the same sums for any number of threads
         products = sums @ sums.T
     return np.asarray(products.toarray() if sparse.issparse(products) else products, dtype=np.float64)
 

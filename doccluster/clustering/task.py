@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import AnyIntegers, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
-from doccluster.base.blocks import map_blocks, row_blocks
+from doccluster.base.blocks import library_threads, map_blocks, row_blocks
 from doccluster.base.parameter_fields import parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
@@ -301,8 +301,6 @@ def fit_estimator(
 
     Raises InputError if the estimator refuses an option.
     """
-    from threadpoolctl import threadpool_limits
-
     matrix = compact_indices(task.rows if matrix is None else matrix)
     parameters = estimator.get_params(deep=False)
     settings = {
@@ -317,7 +315,7 @@ def fit_estimator(
     try:
         # of the settings an estimator gets those that it knows
         estimator.set_params(**{name: value for name, value in settings.items() if name in parameters})
-        with threadpool_limits(None if "n_threads" in parameters else 1):
+        with library_threads(None if "n_threads" in parameters else 1):
             estimator.fit(matrix)
     except DocclusterError:
         raise

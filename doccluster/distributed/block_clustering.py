@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import AnyArray, Array, CsrArray, Integers
+from doccluster.base.blocks import library_threads
 from doccluster.base.paths import finished_file, writing
 from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
@@ -345,7 +345,7 @@ def cluster_blocks(
     if current is not None:
         how["resume_from"] = current.n_iter, current.objective
     try:
-        with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
+        with library_threads(1, "blas"):  # blocks are what is done side by side
             return best_fit(best, starts(), rows.usable.size, parameters.n_clusters, **how)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFloats, is_sparse
-from doccluster.base.blocks import row_blocks
+from doccluster.base.blocks import library_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import ShortRepr
@@ -247,7 +246,7 @@ def _search_sparse(place: Place, rows: Matrix, first: Names, cells: Cells | None
 def _search_dense(place: Place, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
     """Return the lists of the families `queries` of dense rows, those with a product above 0."""
     names, (n_rows, width) = place.keep(first), rows.shape
-    with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
+    with library_threads(1, "blas"):  # one thread for each block: its sums are then the same for any number
         if cells is None:
             if first.size < n_rows:
                 rows = place.table(taken_rows, row_blocks(first.size, WIDE_ROWS), width, np.float32, rows, names)
@@ -338,7 +337,7 @@ def nearest_by_products(part: Part, rows: Matrix, names: Names, k: int) -> Lists
     every = np.arange(names.size) if inside is None else inside
     candidates = rows if inside is None else rows[names[inside]]
     parts = []
-    with threadpool_limits(1, user_api="blas"):
+    with library_threads(1, "blas"):
         for block in row_blocks(queries.size, max(1, BLOCK_COSINES // every.size)):
             members = queries[block]
             products = rows[names[members]] @ candidates.T

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
-from doccluster.base.blocks import resolve_threads, row_blocks
+from doccluster.base.blocks import library_threads, resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
@@ -319,7 +318,7 @@ def _spread(table: Matrix, width: int, n_rows: int, place: Place) -> tuple[Float
     """
     parts = place.map(gram_of_block, row_blocks(n_rows, BLOCK_ROWS), table)
     gram = sum(parts, start=np.zeros((width, width)))
-    with threadpool_limits(1, user_api="blas"):  # whose sums are then the same for any number of threads
+    with library_threads(1, "blas"):  # whose sums are then the same for any number of threads
         values, vectors = np.linalg.eigh(np.triu(gram) + np.triu(gram, 1).T)
     values, vectors = values[::-1], vectors[:, ::-1]
     n_kept = int(np.count_nonzero(values > NEGLIGIBLE * max(float(values.max(initial=0.0)), np.finfo(float).tiny)))

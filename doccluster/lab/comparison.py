@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from doccluster.base.arrays import CsrArray, Integers, Matrix
-from doccluster.base.blocks import map_blocks
+from doccluster.base.blocks import library_threads, map_blocks
 from doccluster.base.checksums import checksum, matrix_checksum
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import finished_file, writing
@@ -140,8 +140,6 @@ def compare(
     InputError
         If an algorithm or its parameter is unknown, two corpora have one name, or no fit came to an end.
     """
-    from threadpoolctl import threadpool_limits
-
     clusterers = in_spaces(as_clusterers(algorithms), spaces)  # refused before any work
     numbers = [int(seed) for seed in seeds]
     checked: Iterable[LabelledCorpus] = _with_own_names(corpora)
@@ -161,7 +159,7 @@ def compare(
             about["meaning"] = f"{meaning.model}, {meaning.n_dimensions:,} dimensions"
         abouts.append({"corpus": corpus.name, **about})
         rows += _judged_elsewhere(corpus, measures, clusterers)
-        with threadpool_limits(1):
+        with library_threads(1):
             for (clusterer, seed), result in _results(corpus, jobs, checkpoint, n_threads):
                 key = (corpus.name, clusterer.name, seed)
                 if "failure" in result:
@@ -230,9 +228,7 @@ def _results(
 
 def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: int) -> dict[str, object]:
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="openmp"):  # OpenMP asks this of each thread that fits
+    with library_threads(1, "openmp"):  # OpenMP asks this of each thread that fits
         started = time.perf_counter()
         try:
             if clusterer.takes_two_views:  # as a run does

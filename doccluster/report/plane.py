@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
-from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
+from doccluster.base.blocks import library_threads, map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.progress import LOOPS
 from doccluster.errors import InputError
@@ -75,7 +74,7 @@ def plane_of(run: Run) -> Plane:
     n_threads: Any = run.parameters.get("n_threads")  # of the run; no place depends on it
     rows = _semantic_rows(run, n_threads)
     # sums of several threads are rounded in the order in which these end
-    with threadpool_limits(1):
+    with library_threads(1):
         places, method = _placed(rows, run.provenance.seed, n_threads)
         judged_by, sample, groups = _groups(run)
         return Plane(

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import CsrArray, Integers, MatrixLike
-from doccluster.base.blocks import resolve_threads
+from doccluster.base.blocks import library_threads, resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import Progress, checked_progress, silent
@@ -187,7 +186,7 @@ def spherical_k_means(
     notes = [] if checked.has_unit_rows else [NORMALISED]
     how: dict[str, Any] = {"refine": refine if parameters.refine else None, "progress": progress}
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
-    with nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas"):
+    with nullcontext() if documents.dense is None else library_threads(1, "blas"):
         return best_fit(best, starts, weight, parameters.n_clusters, notes, **how)
 
 

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFloats
-from doccluster.base.blocks import row_blocks
+from doccluster.base.blocks import library_threads, row_blocks
 from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import format_size
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
@@ -247,7 +246,7 @@ def search_cells(
     centroids = spherical_k_means(as_documents(rows[sample]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
     blocks = row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells))
-    with (place or Place(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
+    with (place or Place(n_threads)).for_a_while() as inner, library_threads(1, "blas"):
         shared = rows, inner.keep(centroids), n_probes
         probes = np.array(inner.table(nearest_centroids, blocks, n_probes, np.int32, *shared))
     return Cells(probes[:, 0].astype(np.int64), probes)
@@ -258,7 +257,7 @@ def nearest_centroids(block: slice, rows: Matrix, centroids: Matrix, n_probes: i
     if sparse.issparse(rows):
         similarity = centroid_similarities(rows[block], centroids, n_threads=1)
     else:
-        with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
+        with library_threads(1, "blas"):  # the same sums for any number of threads
             similarity = rows[block] @ centroids.T
     return _largest(similarity, n_probes)
 
