@@ -11,7 +11,7 @@ from doccluster.base.parameter_fields import described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import Column
 from doccluster.cli.choose_command import GATHERS, seed_setting, threads_setting
-from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say
+from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, say_below
 from doccluster.cli.source_options import reader_options, typed_source, vectorizer_options
 from doccluster.cli.verb import Verb, Whole
 from doccluster.lab.tendency_tests import Tendency, tendency
@@ -89,4 +89,4 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
     print_table(columns, has_rule=False, indent=2)
     say()
     for test in tests:
-        say(f"  {test.name}: {test.note}")
+        say_below(f"{test.name}: {test.note}", 2)

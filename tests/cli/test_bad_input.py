@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import errno
 import itertools
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -480,16 +482,20 @@ def test_ctrl_c_says_that_nothing_was_written_where_that_is_so(doccluster, finis
 
 
 def test_ctrl_c_says_where_the_batches_are_that_came_in_before(doccluster, newsroom, tmp_path, monkeypatch):
-    from doccluster.streams import stream
+    from doccluster.streams import article, stream
 
     store, whole, few = tmp_path / "store.db", tmp_path / "whole.db", tmp_path / "articles.jsonl"
     few.write_text("".join(newsroom.read_text(encoding="utf-8").splitlines(keepends=True)[:24]), encoding="utf-8")
     replay = ("stream", "replay", few, "--batch", "1d", "--store")
     assert doccluster(*replay, whole).code == 0
     n_called, take_in = itertools.count(), stream.take_in
+    monkeypatch.setattr(article, "ARTICLES_PER_COMMIT", 4)
     monkeypatch.setattr(stream, "take_in", lambda *each: take_in(*each) if next(n_called) != 9 else stopped())
     done = doccluster(*replay, store)
     assert (done.code, done.err.strip()) == (130, f"interrupted; what was done until then is in {store}")
+    with contextlib.closing(sqlite3.connect(store)) as connection:
+        (n_stored,) = connection.execute("SELECT COUNT(*) FROM document").fetchone()
+    assert 0 < n_stored < 10
     assert doccluster("stream", "check", "--store", store).code == 0
     assert doccluster(*replay, store).code == 0
     exports = [doccluster("stream", "export", "--store", path, "-o", f"{path}-csv") for path in (store, whole)]

@@ -40,7 +40,9 @@ def test_memory_is_kept_by_stage_and_pages_of_mapped_files_are_not_a_process_s_o
         assert mapped.sum(dtype=np.int64) == MANY
         watch.begin("holding")
         held = np.ones(2 * MANY, dtype=np.uint8)
-        while watch.own["this", "holding"] < watch.own["this", "mapping"] + 1.8 * MANY:  # it looks on from a thread
+        for _ in range(1_000):  # it looks on from a thread
+            if watch.own["this", "holding"] >= watch.own["this", "mapping"] + 1.8 * MANY:
+                break
             time.sleep(0.01)
         del held
         watch.begin("done")
