@@ -91,3 +91,13 @@ def test_weighed_vectors_have_unit_rows_and_fractions_for_counts():
     assert weighed.counts.toarray() == pytest.approx(np.array([[0.01, 1], [0, 1.5]]))
     assert matrix.toarray()[0, 0] == np.float32(0.6)
     assert weighed.take(np.array([1])).term_factors.tolist() == [0.01, 0.5]
+
+
+def test_counts_that_were_weighed_down_are_whole_again_where_they_are_asked_for():
+    matrix = sparse.csr_array(np.array([[0.6, 0.8, 0.0], [0.0, 0.6, 0.8]], dtype=np.float32))
+    counts = np.array([[1, 2, 0], [0, 3, 7]])
+    vectors = DocumentVectors(matrix, ("a", "b"), counts=sparse.csr_array(counts))
+    weighed = vectors.weighed_down(np.array([0.0, 0.5, 0.3]))
+    assert not np.array_equal(weighed.counts.toarray(), counts)
+    assert weighed.whole_counts.toarray().tolist() == counts.tolist()
+    assert weighed.take(np.array([1])).whole_counts.toarray().tolist() == counts[1:].tolist()
