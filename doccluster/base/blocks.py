@@ -57,7 +57,7 @@ def resolve_threads(n_threads: int | None) -> int:
 
 
 def library_threads(n_threads: int | None, kind: str | None = None) -> AbstractContextManager[object]:
-    """Return a context in which native libraries of a kind ("blas", "openmp"; None: both) have so many threads.
+    """Return a context in which native libraries of a kind ("blas", "openmp"; None: both) use `n_threads` threads.
 
     `n_threads`: None leaves them as they are.
     """
@@ -67,7 +67,7 @@ def library_threads(n_threads: int | None, kind: str | None = None) -> AbstractC
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return what controls the libraries that are loaded; to look for them takes 3 ms, and modules bring new ones."""
+    """Return the control of the loaded libraries; to look for them takes 3 ms, and modules bring new ones."""
     return ThreadpoolController()
 
 
