@@ -28,6 +28,7 @@ from doccluster.cli.verb import (
     number_range,
     some_names,
     some_text,
+    words_of_file,
 )
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import InputError
@@ -67,6 +68,8 @@ READER = {
 MATRIX = {"classes": OptionSpec(), "terms": OptionSpec()}
 VECTORIZER = {
     "stemming": OptionSpec(callback=checked(check_stemming), value="LANGUAGE"),
+    "added_stop_words": OptionSpec(option="--stop-words", callback=words_of_file, value="FILE"),
+    "kept_words": OptionSpec(option="--keep-words", callback=words_of_file, value="FILE"),
     "min_df": OptionSpec(callback=number_or_share, value="N"),
     "max_df": OptionSpec(callback=number_or_share, value="N"),
     "ngram_range": OptionSpec(option="--ngrams", callback=number_range, value="A-B"),

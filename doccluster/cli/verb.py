@@ -350,6 +350,24 @@ def some_text(_context: click.Context, _option: click.Parameter, value: str | No
     return value
 
 
+def words_of_file(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | None:
+    """Return the words of a file, one a line; blank lines and those that begin with # are passed over."""
+    if value is None:
+        return None
+    from doccluster.corpus.opening import read_whole
+    from doccluster.corpus.reader import ReadFailure
+
+    try:
+        lines = map(str.strip, read_whole(value).decode("utf-8-sig").splitlines())
+    except (ReadFailure, UnicodeDecodeError) as error:
+        why = f"cannot be read: {error.detail}" if isinstance(error, ReadFailure) else "is not text in UTF-8"
+        raise click.BadParameter(f"{value} {why}; give a file with a word a line.") from error
+    words = [line for line in lines if line and not line.startswith("#")]
+    if not words:
+        raise click.BadParameter(f"{value} holds no word; give a file with a word a line.")
+    return words
+
+
 def measure_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | str | None:
     """Return the names of known measures, or the word all."""
     if value is None or value == "all":

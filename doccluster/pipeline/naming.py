@@ -116,11 +116,11 @@ def unwanted_words(
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = boilerplate_words(once) | words_of_writers(once)
     if vectorization.writing is None or sum(vectorization.writing.languages.values()) >= ALL_LISTED:
-        return unwanted
+        return vectorization.as_you_say(unwanted)
     telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * MIN_WORDS))  # a word or two tell no language
     languages = survey_writing(telling).languages if vectorization.languages else ()
     lists = [load_stop_words(name) for name in {*vectorization.languages, *languages}]
-    return unwanted.union(learned_function_words(telling, lists), *lists)
+    return vectorization.as_you_say(unwanted.union(learned_function_words(telling, lists), *lists))
 
 
 def words_of_writers(texts: Sequence[str]) -> frozenset[str]:

@@ -166,9 +166,11 @@ def read_documents(
 ) -> SourceDocuments:
     """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
-    weighting = (settings.vectorizer or {}).get("weighting")
-    reader = reader_for(settings.reader, settings.embeddings)
-    documents = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
+    reader, terms = reader_for(settings.reader, settings.embeddings), settings.vectorizer or {}
+    kept = terms.get("kept_words") or ()
+    documents = read_source(
+        source, reader=reader, weighting=terms.get("weighting"), truth=columns, kept_words=kept, progress=progress
+    )
     check_truth(columns, documents.documents)
     if wants_texts and documents.corpus is None:
         raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")

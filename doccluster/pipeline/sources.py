@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -211,13 +211,15 @@ def read_source(
     reader: Mapping[str, Any],
     weighting: str | None = None,
     truth: Sequence[str] = (),
+    kept_words: Iterable[str] = (),
     progress: Progress = silent,
 ) -> SourceDocuments:
     """Open `source`: a Source, a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
 
     `reader`: arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`. `weighting`:
     for a matrix of counts. `truth`: columns that will be judged by: read as label columns, unless `reader` says which
-    ones are. `progress`: called with the number of documents read.
+    ones are. `kept_words`: a line with one of them is no boilerplate. `progress`: called with the number of documents
+    read.
     """
     check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}
@@ -242,7 +244,7 @@ def read_source(
     corpus = read_corpus(source.files or source.given, progress=progress, **options)
     checksum = corpus_checksum(corpus)
     parts = source.given if isinstance(source.given, FilesInParts) else None
-    corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts)
+    corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts, kept_words)
     documents = _with_classes(DocumentTable.from_corpus(corpus), truth)
     source_documents = SourceDocuments(documents, corpus.skipped, checksum, corpus=corpus, left_out=left_out)
     return replace(source_documents, max_expanded_size=max_expanded_size)
@@ -316,10 +318,13 @@ def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:
             raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
 
 
-def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> tuple[Corpus, tuple[Repeated, ...]]:
+def leave_out_boilerplate(
+    corpus: Corpus, parts: FilesInParts | None = None, kept_words: Iterable[str] = ()
+) -> tuple[Corpus, tuple[Repeated, ...]]:
     """Return a corpus without what its outlets repeat, and what that was, the commonest first.
 
-    Documents without an outlet are looked at together. Texts that lie on disk, in blocks, are written again by `parts`.
+    Lines with one of the `kept_words` stay. Documents without an outlet are looked at together. Texts that lie on disk,
+    in blocks, are written again by `parts`.
     """
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     table = replace(DocumentTable.from_ids(corpus.ids, {}), sources=corpus.column("source"))
@@ -328,7 +333,8 @@ def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> 
         rows_of[outlet].append(row)
     # what one outlet repeats is boilerplate; what several say is news
     by_outlet = {
-        outlet: find_repeated(PickedTexts(corpus.texts, rows), outlet=outlet) for outlet, rows in rows_of.items()
+        outlet: find_repeated(PickedTexts(corpus.texts, rows), outlet=outlet, kept_words=kept_words)
+        for outlet, rows in rows_of.items()
     }
     repeated = {outlet: lines for outlet, lines in by_outlet.items() if lines}
     if not repeated:

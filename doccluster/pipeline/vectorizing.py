@@ -10,7 +10,7 @@ from typing import Any
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
-from doccluster.text.analysis import CUT
+from doccluster.text.analysis import CUT, analysis_of
 from doccluster.text.language import (
     Writing,
     choose_languages,
@@ -41,7 +41,9 @@ class Vectorization(ShortRepr):
             return {}
         stemming = self.vectorizer.stemming
         stemmed = ", words cut to five letters" if stemming == CUT else ", words stemmed" if stemming else ""
-        treatment = f"{self._function_words_told(self.writing)}{stemmed}"
+        own = {"left out": self.vectorizer.added_stop_words, "kept": self.vectorizer.kept_words}
+        yours = [f", {len(tuple(words))} of your words {what}" for what, words in own.items() if words]
+        treatment = f"{self._function_words_told(self.writing)}{''.join(yours)}{stemmed}"
         lines = {"languages": f"{self.writing.languages_told()}; {treatment}"}
         if words := tuple(self.vectorizer.dropped_terms or ()):
             shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
@@ -79,7 +81,14 @@ class Vectorization(ShortRepr):
     @property
     def function_words(self) -> frozenset[str]:
         """The words that may not name a cluster."""
-        return frozenset().union(*(load_stop_words(name) for name in self.languages))
+        return self.as_you_say(frozenset().union(*(load_stop_words(name) for name in self.languages)))
+
+    def as_you_say(self, unwanted: frozenset[str]) -> frozenset[str]:
+        """Return words that may not name a cluster, with the stop words of yours and without the words you keep."""
+        if self.vectorizer is None:
+            return unwanted
+        analysis = analysis_of(self.vectorizer)
+        return (unwanted - analysis.own_kept_words) | analysis.own_stop_words
 
 
 class VectorizerOptions(dict[str, Any]):

@@ -76,6 +76,17 @@ class TfidfParameters:
         "your own words, taken as they are.",
         type="str or collection of str",
     )
+    added_stop_words: Iterable[str] = parameter(
+        (),
+        "Leave out these words too, and the other forms of each where words are stemmed (a file has a word a line). "
+        "They name no cluster either.",
+        type="collection of str",
+    )
+    kept_words: Iterable[str] = parameter(
+        (),
+        "Keep these words (a file has a word a line), though they are stop words, spread evenly or in boilerplate.",
+        type="collection of str",
+    )
     token_pattern: str | None = parameter(DEFAULT_TOKEN_PATTERN, "A regular expression that matches a token.")
     ngram_range: tuple[int, int] = parameter(
         (1, 1), "Use runs of A to B words (or characters) as terms.", type="(int, int), A and B"
@@ -238,6 +249,8 @@ class Analysis:
     # the lists of several languages, each for the documents in that language; with n-grams `analyze` leaves them out
     function_words: FunctionWords | None = None
     stop_words_met: set[str] = field(default_factory=set)  # filled while n-grams are formed: those taken out of texts
+    own_stop_words: frozenset[str] = frozenset()  # forms that you leave out, and those that you keep
+    own_kept_words: frozenset[str] = frozenset()
     warnings: tuple[Words, ...] = ()  # what a caller should know about these parameters
 
     def term_of(self, form: str) -> str | None:
@@ -250,6 +263,10 @@ class Analysis:
             return " ".join(map(self.stem, form.split(" ")))
         return self.stem(form)
 
+    def terms_of(self, forms: Iterable[str]) -> frozenset[str]:
+        """Return the terms of some written forms."""
+        return frozenset(term for term in map(self.term_of, forms) if term is not None)
+
 
 def analysis_of(parameters: TfidfParameters) -> Analysis:
     """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn."""
@@ -258,12 +275,13 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     prepare = preprocessor_of(parameters)
     stem = _stemmer_of(parameters)
     if callable(analyzer):
-        unused = _unused("analyzer is a function", stop_words=stop_words)
+        unused = _unused("analyzer is a function", stop_words=stop_words, **_own_words(parameters))
         return Analysis(analyzer, prepare, stem, takes_others=True, warnings=unused)
     if analyzer in ("char", "char_wb"):
         # not those of scikit-learn, whose import takes longer than a thousand titles
         grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
-        unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=parameters.tokenizer)
+        others: dict[str, object] = {"tokenizer": parameters.tokenizer, **_own_words(parameters)}
+        unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, **others)
         return Analysis(lambda text: grams(prepare(text), ngram_range=ngram_range), prepare, stem, warnings=unused)
     if analyzer not in ANALYZERS:
         expected = f"one of {', '.join(ANALYZERS)} or a function"
@@ -278,6 +296,12 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
         in_same_letters: Stemmer = methodcaller("translate", SAME_LETTERS)
         analysis = replace(analysis, stem=(lambda word: stem(in_same_letters(word))) if stem else in_same_letters)
         of_lists = lambda word: analysis.prepare(both_spellings(word))  # noqa: E731
+    own = {name: _one_word_each(name, words, analysis) for name, words in _own_words(parameters).items() if words}
+    analysis = replace(
+        analysis,
+        own_stop_words=own.get("added_stop_words", frozenset()),
+        own_kept_words=own.get("kept_words", frozenset()),
+    )
     analysis = _without_stop_words(analysis, stop_words, of_lists)
     if ngram_range[1] > 1:
         return _ngram_analysis(analysis, tokenize, ngram_range)
@@ -337,6 +361,27 @@ def _tokenizer_of(parameters: TfidfParameters) -> tuple[Tokenizer, int | None]:
     return build_tokenizer(pattern), word_run_length(pattern)
 
 
+def _own_words(parameters: TfidfParameters) -> dict[str, Iterable[str] | None]:
+    return {name: getattr(parameters, name) or None for name in ("added_stop_words", "kept_words")}
+
+
+def _one_word_each(name: str, words: Iterable[str], analysis: Analysis) -> frozenset[str]:
+    """Return words as they are met in texts; `analysis` is still of words alone."""
+    if isinstance(words, str):
+        raise InputError("is one text", argument=name, received=words, expected="a list of words")
+    forms = set[str]()
+    for word in words:
+        form = analysis.analyze(analysis.prepare(word)) if isinstance(word, str) else ()
+        if len(form) != 1:
+            raise InputError(
+                f"holds {word!r}, which is not one word of two letters or more",
+                argument=name,
+                remedy="give each word by itself",
+            )
+        forms.update(form)
+    return frozenset(forms)
+
+
 def _without_stop_words(analysis: Analysis, stop_words: str | Iterable[str] | None, prepare: Preprocessor) -> Analysis:
     """Return an analysis, still of words alone, without stop words, which are prepared as lists are.
 
@@ -345,8 +390,9 @@ def _without_stop_words(analysis: Analysis, stop_words: str | Iterable[str] | No
     tokenize = analysis.analyze
     languages = languages_named(stop_words)
     if len(languages) > 1:
-        return replace(analysis, function_words=FunctionWords(languages, preprocess=prepare, tokenize=tokenize))
-    stop = resolve_stop_words(stop_words, preprocess=prepare, tokenize=tokenize)
+        listed = FunctionWords(languages, preprocess=prepare, tokenize=tokenize, kept=analysis.own_kept_words)
+        return replace(analysis, function_words=listed)
+    stop = resolve_stop_words(stop_words, preprocess=prepare, tokenize=tokenize) - analysis.own_kept_words
     notes = () if isinstance(stop_words, str) else _inconsistency(stop, prepare, tokenize)
     return replace(analysis, stop_words=stop, warnings=notes)
 
@@ -357,6 +403,7 @@ def _ngram_analysis(analysis: Analysis, tokenize: Tokenizer, ngram_range: tuple[
     def analyze(text: str) -> list[str]:
         tokens = tokenize(analysis.prepare(text))
         stop = analysis.stop_words if analysis.function_words is None else analysis.function_words.leave_out(tokens)
+        stop |= analysis.own_stop_words
         if stop:
             analysis.stop_words_met.update(stop.intersection(tokens))
             tokens = [token for token in tokens if token not in stop]

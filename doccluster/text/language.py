@@ -201,8 +201,9 @@ class FunctionWords:
         *,
         preprocess: Callable[[str], str],
         tokenize: Callable[[str], Sequence[str]],
+        kept: frozenset[str] = frozenset(),
     ) -> None:
-        self.languages = tuple(languages)
+        self.languages, self.kept = tuple(languages), kept
         self.lists = tuple(resolve_stop_words(name, preprocess=preprocess, tokenize=tokenize) for name in languages)
         self._shared = Counter(word for words in self.lists for word in words)
         alphabets, places = [ALPHABETS[name] for name in languages], range(len(languages))
@@ -228,12 +229,13 @@ class FunctionWords:
         shape = (len(words), len(self.languages))
         votes = np.array([self.votes(word) for word in words], dtype=np.int32).reshape(shape)
         on_list: Flags = np.greater(votes, 0).reshape(shape)
+        on_list[[word in self.kept for word in words]] = False
         return votes, on_list
 
     def leave_out(self, tokens: Iterable[str]) -> frozenset[str]:
         """Return the stop list of the language that most of the distinct tokens speak for."""
         votes, _ = self.tables(list(set(tokens)))
-        return self.lists[int(votes.sum(axis=0).argmax())]
+        return self.lists[int(votes.sum(axis=0).argmax())] - self.kept
 
 
 SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,

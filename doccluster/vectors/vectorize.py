@@ -282,8 +282,10 @@ def _words_of(
     sample: Sequence[str], settings: Mapping[str, object], n_threads: int | None
 ) -> tuple[Mapping[str, int], tuple[str, ...], float]:
     """Return how often each word is written in some texts, those that occur evenly, and their share of all counted."""
-    fixed_options: dict[str, Any] = {name: settings.get(name) for name in ("analyzer", "stop_words", "stemming")}
-    vectorizer = TfidfVectorizer(**fixed_options, min_df=min(2, len(sample)), n_threads=n_threads)
+    fixed_names = ("analyzer", "stop_words", "stemming")
+    fixed_options: dict[str, Any] = {name: settings.get(name) for name in fixed_names}
+    own_words: dict[str, Any] = {name: settings.get(name, ()) for name in ("added_stop_words", "kept_words")}
+    vectorizer = TfidfVectorizer(**fixed_options, **own_words, min_df=min(2, len(sample)), n_threads=n_threads)
     counts, statistics = vectorizer.count_batch(sample)
     times = statistics.form_counts or dict(zip(counts.terms, counts.term_frequency.tolist(), strict=True))
     times = {**dict.fromkeys(counts.stop_words_met, 1), **times}
@@ -292,7 +294,9 @@ def _words_of(
     except NothingUsable:  # which the whole collection will say better
         return times, (), 0.0
     matrix = counts.matrix(vectorizer.columns_of(counts.terms) >= 0, dtype=np.float32)
-    is_even = even_terms(matrix)
+    analysis = analysis_of(vectorizer)
+    is_kept = np.isin(vectorizer.get_feature_names_out(), list(analysis.terms_of(analysis.own_kept_words)))
+    is_even = even_terms(matrix) & ~is_kept
     share = float(matrix[:, is_even].sum() / matrix.sum())
     return times, tuple(vectorizer.display_terms_[is_even].tolist()), share
 

@@ -245,22 +245,25 @@ class TfidfVectorizer(TfidfParameters):
 
     def get_stop_words(self) -> frozenset[str] | None:
         """Return the tokens that are left out, those of all languages together; None where none are."""
-        if self.stop_words is None:
+        own = analysis_of(self)
+        if self.stop_words is None and not own.own_stop_words:
             return None
         how: Any = {"preprocess": self.build_preprocessor(), "tokenize": self.build_tokenizer()}
         names = languages_named(self.stop_words) or [self.stop_words]
-        return frozenset[str]().union(*(resolve_stop_words(name, **how) for name in names))
+        listed = frozenset[str]().union(*(resolve_stop_words(name, **how) for name in names))
+        return (listed - own.own_kept_words) | own.own_stop_words
 
     def build_analyzer(self) -> Callable[[object], list[str]]:
         """Return the function from a document to its terms, with repeats: stop words left out, words stemmed."""
         analysis = analysis_of(self)
+        left_out_by_you = analysis.terms_of(analysis.own_stop_words)
 
         def analyze(document: object) -> list[str]:
             forms = analysis.analyze(as_text(document, 0, takes_others=analysis.takes_others))
             if analysis.function_words is not None:
                 left_out = analysis.function_words.leave_out(forms)
                 forms = [form for form in forms if form not in left_out]
-            return [term for term in map(analysis.term_of, forms) if term is not None]
+            return [term for term in map(analysis.term_of, forms) if term is not None and term not in left_out_by_you]
 
         return analyze
 
@@ -276,8 +279,9 @@ class TfidfVectorizer(TfidfParameters):
         if self.folds_letters:  # what version 1.0 wrote has neither of these, and 1.0 passes over them
             arrays["broken_characters"], arrays["broken_ends"] = pack_strings(sorted(self.broken_words))
         parameters = {name: _as_json(name, value) for name, value in self.get_params(deep=False).items()}
-        if self.sparse_interface == "sparray":  # as older versions have it, which know no other
-            del parameters["sparse_interface"]
+        for name, usual in (("sparse_interface", "sparray"), ("added_stop_words", []), ("kept_words", [])):
+            if parameters[name] == usual:  # as older versions have it, which know no other
+                del parameters[name]
         settings: dict[str, object] = {
             "schema": VECTORIZER_SCHEMA,
             "parameters": parameters,
@@ -391,7 +395,8 @@ class TfidfVectorizer(TfidfParameters):
                 received=self.max_df,
                 remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
             )
-        dropped = {analysis.term_of(form) for form in self.dropped_terms}
+        dropped = analysis.terms_of(self.dropped_terms) - analysis.terms_of(analysis.own_kept_words)
+        dropped |= analysis.terms_of(analysis.own_stop_words)
         is_dropped = np.fromiter((term in dropped for term in counts.terms), dtype=bool, count=len(counts.terms))
         df = counts.document_frequency
         keep: Flags = (df >= smallest) & (df <= largest) & ~is_dropped
