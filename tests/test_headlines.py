@@ -15,8 +15,9 @@ from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report.html import render_report
 from doccluster.report.summary import summarize
+from doccluster.report.wording import one_line
 from doccluster.results.document_table import without_openings
-from doccluster.results.overview import choose_headline, overview, plain_title, title_endings
+from doccluster.results.overview import HEADLINE_LENGTH, choose_headline, overview, plain_title, title_endings
 from tests.cli.conftest import doccluster  # noqa: F401 (a fixture)
 
 
@@ -139,13 +140,15 @@ def test_short_texts_keep_their_openings():
     assert without_openings(questions, [row % 8 for row in range(40)]) == questions
 
 
-def test_where_headlines_are_beginnings_figures_show_the_label():
+def test_clusters_without_titles_are_called_by_their_words_and_without_those_by_how_they_begin():
     run = run_pipeline(press_releases(), n_clusters=4, reader={"keep_boilerplate": True}, random_state=0)
     assert not any("IMMEDIATE" in excerpt for excerpt in run.documents.excerpts)
     seen = overview(run)
-    assert all(one.is_beginning and one.short_name == one.label for one in seen)
+    named = [one for one in seen if one.label != f"cluster {one.cluster}"]
+    assert len(named) == 3
+    assert all((one.name, one.beneath) == (one.label, one.headline) for one in named)
+    assert {(one.name, one.beneath) for one in seen if one not in named} == {(seen[-1].headline, "")}
     assert {one.headline[:20] for one in seen} == {news[:20] for news in NEWS}
-    assert summarize(run).names == {one.cluster: one.label for one in seen}
+    assert summarize(run).names == {one.cluster: one_line(one.name, HEADLINE_LENGTH) for one in seen}
     titled = run_pipeline({"text": press_releases(), "title": [NEWS[row % 4] for row in range(40)]}, n_clusters=4)
-    assert not any(one.is_beginning for one in overview(titled))
     assert [text[:13] for text in titled.documents.excerpts[:2]] == ["FOR IMMEDIATE"] * 2

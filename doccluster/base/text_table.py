@@ -36,8 +36,8 @@ class Column:
     cells: Sequence[str]  # a cell may have several lines
     align: Literal["left", "right"] = "right"
     # what happens where the table is too wide: nothing, the first line of a cell ends in "…" and those below, which are
-    # lists, lose what has no room, or cells get more lines
-    fit: Literal["whole", "cut", "wrap"] = "whole"
+    # lists, lose what has no room, each line ends in "…", or cells get more lines
+    fit: Literal["whole", "cut", "cut all", "wrap"] = "whole"
     widest: int = 200  # the most characters of a line, where `fit` is not "whole"
     leaves: int = 0  # of the columns that may go where the table is too wide, the highest goes first; 0 stays
 
@@ -145,7 +145,8 @@ def _fitted(cell: str, column: Column, width: int, mark: str) -> list[str]:
         return [part for line in lines for part in textwrap.wrap(line, width) or [""]]
     if column.fit == "whole":
         return lines
-    return [shortened(lines[0], width, mark), *(fewer_words(line, width, mark) for line in lines[1:])]
+    cut_below = shortened if column.fit == "cut all" else fewer_words
+    return [shortened(lines[0], width, mark), *(cut_below(line, width, mark) for line in lines[1:])]
 
 
 def _padded(line: str, align: str, width: int) -> str:

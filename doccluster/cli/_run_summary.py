@@ -33,20 +33,28 @@ HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_
 
 
 def print_clusters(clusters: Sequence[Overview], headings: Mapping[int, str] | None = None) -> None:
-    """Print two lines for each cluster: its headline, and its label below; headings stand before some of them.
+    """Print two lines for each cluster, its name and what is beneath; headings stand before some of them.
 
-    On a narrow terminal headlines get shorter, then similarity goes, then outlets, then dates; sizes stay.
+    On a narrow terminal names get shorter, then similarity goes, then outlets, then dates; sizes stay.
     """
     years = {day.year for cluster in clusters for day in (cluster.first, cluster.last) if day is not None}
     # a column that says the same of all clusters says nothing
     several_outlets = len({name for cluster in clusters for name, _ in cluster.outlets}) > 1
 
+    is_named_by_title = all(cluster.name == cluster.headline for cluster in clusters if not isnan(cluster.similarity))
+    title = "headline, label" if is_named_by_title else "label, headline"
     n_outlets = [f"{len(cluster.outlets):,}" if several_outlets and cluster.outlets else "" for cluster in clusters]
     print_table(
         [
             Column("cluster", ["" if isnan(cluster.similarity) else str(cluster.cluster) for cluster in clusters]),
             Column("size", [f"{cluster.size:,}" for cluster in clusters]),
-            Column("headline, label", list(map(_lines, clusters)), "left", fit="cut", widest=WIDEST_HEADLINE),
+            Column(
+                title,
+                list(map(_lines, clusters)),
+                "left",
+                fit="cut" if is_named_by_title else "cut all",
+                widest=WIDEST_HEADLINE,
+            ),
             Column("dates", [_dates(cluster, with_year=len(years) > 1) for cluster in clusters], "left", leaves=1),
             Column("outlets", n_outlets, leaves=2),
             Column(
@@ -82,8 +90,8 @@ def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) 
 
 
 def _lines(cluster: Overview) -> str:
-    headline, label = plain(cluster.headline), plain(cluster.label)
-    return f"{headline}\n{label}" if label not in ("", headline, f"cluster {cluster.cluster}") else headline
+    name, beneath = plain(cluster.name), plain(cluster.beneath)
+    return f"{name}\n{beneath}" if beneath else name
 
 
 def _dates(cluster: Overview, *, with_year: bool) -> str:
@@ -176,6 +184,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
             {
                 "cluster": cluster.cluster,
                 "size": cluster.size,
+                "name": facts.name,
                 "headline": facts.headline,
                 "label": cluster.label,
                 "first": facts.iso(facts.first),

@@ -71,9 +71,10 @@ def explain(
 
 
 def _all_clusters(run: Run) -> Explanation:
-    names = ("cluster", "size", "headline", "label")
-    clusters = [{name: getattr(summary, name) for name in names} for summary in overview(run)[: run.n_clusters]]
-    return Explanation("clusters", {"clusters": clusters, "n_other": run.n_other})
+    names, overviews = ("cluster", "size", "name", "headline", "label"), overview(run)[: run.n_clusters]
+    clusters = [{name: getattr(summary, name) for name in names} for summary in overviews]
+    beside = {"beneath": [summary.beneath for summary in overviews]}
+    return Explanation("clusters", {"clusters": clusters, "n_other": run.n_other}, beside)
 
 
 def _tree(run: Run, depth: int | None) -> Explanation:
@@ -128,6 +129,8 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> Explanation:
     beside: dict[str, object] = {
         "n_documents": run.n_documents,
         "n_clusters": run.n_clusters,
+        "called": in_overview.name,
+        "beneath": in_overview.beneath,
         "similarity": in_overview.similarity,
         "leading": [name for name in LEADING_MEASURES if name in measures],
         "smallest_margin": float(run.margin[is_member].min()),

@@ -201,7 +201,7 @@ def timeline(
         write_lines(axes, line.date, TITLES + 4, end, ground.muted, ha="left")
         n_letters = int((width - TITLES - DATES) / (LETTER * SIZE))
         write_lines(axes, in_lines(line.name, n_letters, 1), TITLES + DATES, end, ground.ink, ha="left")
-    write_lines(axes, in_lines(facts.headline, 70, 1), MARGIN, 1.2 * SIZE, ink, ha="left", size=14, weight="bold")
+    write_lines(axes, in_lines(facts.name, 70, 1), MARGIN, 1.2 * SIZE, ink, ha="left", size=14, weight="bold")
     outlets = f", {counted(len(facts.outlets), 'outlet')}" if facts.outlets else ""
     far = f"; {n_far:,} earlier or later" if n_far else ""
     span = span_words(date.fromordinal(first), date.fromordinal(last), facts.period)

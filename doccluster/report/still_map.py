@@ -267,5 +267,5 @@ def ring_slots(radius: float, height: float, slot_height: float) -> Floats:
 def names_of(run: Run) -> list[str]:
     """Return the name of each cluster: that of an editor, else the headline of a story, else the words of a cluster."""
     if run.shows_stories:
-        return [facts.short_name for facts in overview(run)[: run.n_clusters]]
-    return [cluster.name or cluster.label for cluster in run.clusters]
+        return [facts.name for facts in overview(run)[: run.n_clusters]]
+    return [cluster.label for cluster in run.clusters]

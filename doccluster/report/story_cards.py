@@ -89,8 +89,9 @@ class StoryCard:
 
     @property
     def lead(self) -> DocumentLine | None:
-        """The document whose name is the headline, None where something else is (an editor's name, a label)."""
-        return next((line for line in self.representatives if line.name == self.headline), None)
+        """The document whose name the card shows above; None where it shows none (an editor's name, words)."""
+        shown = (self.headline, self.label)
+        return next((line for line in self.representatives if line.name in shown), None)
 
     @property
     def n_hidden(self) -> int:
@@ -225,13 +226,12 @@ def _story(
         for term in cluster.descriptive[:MAX_TERMS]
     )
     shown, apart = {bar.term for bar in bars}, [one_line(term.term, 60) for term in cluster.discriminating]
-    label = one_line(cluster.label, 120)
-    headline = one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
+    headline = one_line(facts.name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
     return StoryCard(
         number=cluster.cluster,
         begins_at=begins_at,
         headline=headline,
-        label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
+        label=one_line(facts.beneath, HEADLINE_LENGTH),
         size=cluster.size,
         terms=bars,
         discriminating=tuple(name for name in apart if name not in shown)[:MAX_TERMS],

@@ -93,10 +93,8 @@ def summarize(run: Run) -> Summary:
         noun=noun,
         stories=stories,
         sections=sections_of(run, stories),
-        # the headline if that is a title, else the label
         names={
-            facts.cluster: one_line(facts.short_name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
-            for facts in overviews
+            facts.cluster: one_line(facts.name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}" for facts in overviews
         },
         data=data_card(run),
         clusters=cluster_rows(run),

@@ -61,8 +61,8 @@ class Explanation:
 def _clusters(facts: Data) -> Iterator[str]:
     clusters = facts["clusters"]
     yield f"{len(clusters):,} clusters: number, documents, headline (label)"
-    for part in clusters:
-        yield f"{part['cluster']:>7}  {part['size']:>6,}  {part['headline']}  ({part['label']})"
+    for part, beneath in zip(clusters, facts["beneath"], strict=True):
+        yield f"{part['cluster']:>7}  {part['size']:>6,}  {part['name']}" + (f"  ({beneath})" if beneath else "")
 
 
 def _tree(facts: Data) -> Iterator[str]:
@@ -87,10 +87,10 @@ def _node(facts: Data) -> Iterator[str]:
 
 
 def _cluster(facts: Data) -> Iterator[str]:
-    number, label, headline = f"cluster {facts['cluster']}", facts["label"], facts["headline"]
-    yield number if label == number else f"{number}: {headline}"  # it is also the label where there are no words
-    if label not in (number, headline):
-        yield f"  {label}"
+    number = f"cluster {facts['cluster']}"
+    yield number if facts["called"] == number else f"{number}: {facts['called']}"
+    if facts["beneath"]:
+        yield f"  {facts['beneath']}"
     yield f"  {facts['size']:,} of {facts['n_documents']:,} documents"
     meaning = f" of words, {facts['meaning']['similarity']:.3f} of meaning" if "meaning" in facts else ""
     yield f"  similarity {facts['similarity']:.3f}{meaning}"

@@ -57,30 +57,27 @@ _QUOTATION = re.compile(r"""^(?:"[^"]+"|“[^“”]+”|‘[^‘’]+’|'[^']+
 class Overview:
     """One cluster at a glance; the number of Other is the one after the last cluster.
 
-    The headline is what an editor called it; else the title of its most central document that no other cluster shares;
-    without titles, how that document begins, but for what many begin with; for a ready matrix, the label.
+    A story is called by its headline, any other cluster by its words, each unless it was given a name. The headline is
+    the title of its most central document that no other cluster shares; without titles, how that document begins, but
+    for what many begin with; for a ready matrix, the label.
     """
 
     cluster: int
     size: int
+    name: str
     headline: str
-    label: str  # a few of its words, also where an editor gave it a name
+    label: str  # a few of its words
     first: date | None  # of its documents that have a date
     last: date | None
     outlets: tuple[tuple[str, int], ...]  # and how many documents each has, the commonest first
     n_copies: int  # documents that are near-copies of an earlier one in it
     similarity: float  # the mean cosine of its documents to its centroid; nan for Other, which has none
-    is_beginning: bool = False  # whether the headline is how a document begins, which says less than the label
+    beneath: str = ""  # what a line has below the name: of a story its words, of others the headline as an example
     period: str = "day"  # what the dates of the run name: a "year", a "month" or a "day"
 
     def iso(self, day: date | None) -> str | None:
         """Return the first or the last date as ISO 8601 text, as precise as the dates of the run are."""
         return None if day is None else day.isoformat()[: PERIODS[self.period]]
-
-    @property
-    def short_name(self) -> str:
-        """What the cluster is called where there is room for a few words: the headline, but no beginning of a text."""
-        return self.label if self.is_beginning else self.headline
 
 
 def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
@@ -106,19 +103,25 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
         # a column with codes is one without any outlet
         named = () if isinstance(outlets, CodedColumn) else (outlets[row] for row in members.tolist())
         counts = Counter(filter(None, named))
-        headline, is_beginning = (cluster.name, False) if cluster.name else _headline(run, cluster, shared, endings)
+        headline, is_beginning = _headline(run, cluster, shared, endings)
+        words = cluster.label if not cluster.name else ", ".join(cluster.terms[:N_WORDS])
+        no_words = words in ("", f"cluster {cluster.cluster}")
+        is_headline = no_words or (run.shows_stories and level.clusters is run.clusters and not is_beginning)
+        name, other_line = (headline, "" if no_words else words) if is_headline else (words, headline)
+        name = cluster.name or name
         overviews.append(
             Overview(
                 cluster=cluster.cluster,
                 size=cluster.size,
+                name=name,
                 headline=headline,
-                label=cluster.label if not cluster.name else ", ".join(cluster.terms[:N_WORDS]),
+                label=words,
+                beneath=other_line if other_line != name else "",
                 first=date.fromordinal(int(cluster_days.min())) if cluster_days.size else None,
                 last=date.fromordinal(int(cluster_days.max())) if cluster_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if cluster in other_clusters else float(run.similarity[members].mean()),
-                is_beginning=is_beginning,
                 period=period,
             )
         )

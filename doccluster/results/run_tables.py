@@ -124,9 +124,9 @@ def clusters_columns(run: Run) -> Columns:
 
     Documents that fit no cluster are a last row without a number, Other.
     """
-    overviews = overview(run)
+    overviews, k = overview(run), run.n_clusters
     table: Columns = {
-        "cluster": [facts.cluster if facts.cluster < run.n_clusters else None for facts in overviews],
+        "cluster": [facts.cluster if facts.cluster < k else None for facts in overviews],
         "size": [facts.size for facts in overviews],
         "headline": [storable(facts.headline) for facts in overviews],
         "first_date": [facts.iso(facts.first) for facts in overviews],
@@ -135,7 +135,7 @@ def clusters_columns(run: Run) -> Columns:
         "n_copies": [facts.n_copies for facts in overviews],
         "similarity": [round(facts.similarity, DIGITS) for facts in overviews],
         # "cluster 4" does not name it
-        "label": ["" if cluster.label == f"cluster {cluster.cluster}" else cluster.label for cluster in run.clusters],
+        "label": ["" if facts.label == f"cluster {facts.cluster}" else facts.label for facts in overviews[:k]],
         "label_scores": [
             ", ".join(f"{term.term} {term.score:.4f}" for term in cluster.label_terms[:N_LABEL_SCORES])
             for cluster in run.clusters
@@ -147,6 +147,7 @@ def clusters_columns(run: Run) -> Columns:
         table[name] = np.round(values, DIGITS).tolist()
     central = [cluster.representatives[0].row if cluster.representatives else None for cluster in run.clusters]
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
+    table["name"] = [storable(facts.name) for facts in overviews]
     return {name: values + [None] * (len(overviews) - len(values)) for name, values in table.items()}
 
 
@@ -171,6 +172,7 @@ def levels_columns(run: Run) -> Columns:
             "last_date": [facts.iso(facts.last) for facts in overviews],
             "n_outlets": [len(facts.outlets) for facts in overviews],
             "central_document": ["" if row is None else storable(run.documents.ids[row]) for row in central],
+            "name": [storable(facts.name) for facts in overviews],
         }
         table = {name: [*table.get(name, []), *values] for name, values in columns.items()}
     return table

@@ -39,7 +39,7 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     )
     assert lines[4].strip().startswith("seed 0, ")
     assert lines[5].strip().startswith("The starts agree at ")
-    assert lines[7].split() == ["cluster", "size", "headline,", "label", "similarity"]
+    assert lines[7].split() == ["cluster", "size", "label,", "headline", "similarity"]
     assert "coherence" not in done.out
     assert "density" not in done.out
     assert lines[-1].split()[-1] == str(tmp_path / "out" / "run.json")
@@ -47,26 +47,27 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert done.err == ""
 
 
-def test_first_screen_shows_headline_label_dates_outlets_and_similarity(doccluster, tmp_path):
+def test_first_screen_shows_label_headline_dates_outlets_and_similarity(doccluster, tmp_path):
     articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
     division = "each record of articles.jsonl is a document"
     assert lines[0] == f"  read       176 documents ({division}; text: text), 2 Mar – 5 Apr 2026, 4 outlets"
     assert lines[3].startswith("  dropped    31 words that occur evenly (13 % of all words): ")
-    assert lines[8].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    assert lines[8].split() == ["cluster", "size", "label,", "headline", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
     table = rows_of(tmp_path / "out" / "clusters.csv")
     assert len(table) == 8
     for place, row in enumerate(table):
-        headline, below = lines[10 + 2 * place], lines[11 + 2 * place]
+        words, below = lines[10 + 2 * place], lines[11 + 2 * place]
         assert row["headline"] in titles
-        shown = " ".join(headline.split()[2:]).split("…")[0]
+        shown = below.strip().split("…")[0]
         assert len(shown) >= 20
-        assert row["headline"].startswith(shown) or row["headline"] in shown
-        assert headline.split()[:2] == [row["cluster"], row["size"]]
-        assert headline.split()[-2:] == [row["n_outlets"], f"{float(row['similarity']):.2f}"]
-        assert below.strip() == row["label"]
+        assert row["headline"].startswith(shown)
+        assert words.split()[:2] == [row["cluster"], row["size"]]
+        assert words.split()[-2:] == [row["n_outlets"], f"{float(row['similarity']):.2f}"]
+        assert row["name"] == row["label"]
+        assert row["label"] in words
         assert row["first_date"] <= row["last_date"]
 
 

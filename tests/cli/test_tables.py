@@ -111,7 +111,7 @@ def test_columns_leave_in_a_fixed_order_and_the_size_stays(doccluster, newsroom,
         heads[width] = lines[0].split()
         sizes = [int(line[7:13]) for line in lines[2:] if line[:7].strip()]
         assert sum(sizes) == 176, f"every size is whole at {width}"
-    every = ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    every = ["cluster", "size", "label,", "headline", "dates", "outlets", "similarity"]
     assert all(found == every[: len(found)] for found in heads.values())
     assert [len(found) for found in heads.values()] == [4, 4, 6, 7, 7]
 

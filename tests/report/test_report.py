@@ -159,9 +159,9 @@ def test_a_card_shows_headline_label_size_dates_outlets_and_similarity_and_no_me
     assert len(cards) == 8
     for card, one in zip(cards, overview(newsroom_run), strict=True):
         heading = re.search(r"<h3[^>]*>(.*?)</h3>", card)[1]
-        assert text_of(heading).strip() == escape(one.headline)
+        assert text_of(heading).strip() == escape(one.label)
         line = card[: card.index("</summary>")]
-        assert f'<span class="label"><bdi>{escape(one.label)}</bdi></span><strong>{one.size}</strong>' in line
+        assert f'<span class="label"><bdi>{escape(one.headline)}</bdi></span><strong>{one.size}</strong>' in line
         assert f"{len(one.outlets)} outlet" in text_of(line)
         byline = text_of(card[card.index('class="byline"') : card.index('class="body"')])
         assert f"{one.size} documents" in byline
@@ -171,7 +171,7 @@ def test_a_card_shows_headline_label_size_dates_outlets_and_similarity_and_no_me
         assert "coherence" not in card
         assert "density" not in card
         leading = card[card.index('class="leading"') : card.index('class="aside"')]
-        assert escape(one.headline) not in text_of(leading), "it is the headline, and need not be said twice"
+        assert escape(one.headline) not in text_of(leading), "it stands above, and need not be said twice"
 
 
 def test_terms_that_a_bar_shows_are_not_listed_again(newsroom_run):
