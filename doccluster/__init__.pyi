@@ -7,6 +7,7 @@ from doccluster.corpus import Corpus as Corpus
 from doccluster.corpus import load_sample as load_sample
 from doccluster.corpus import read_corpus as read_corpus
 from doccluster.geometry.partition import Partition as Partition
+from doccluster.lab.coders import score_validation as score_validation
 from doccluster.lab.comparing import compare_sources
 from doccluster.measures import evaluate as evaluate
 from doccluster.measures import get_measure as get_measure

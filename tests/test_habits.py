@@ -225,6 +225,7 @@ COMMANDS = {  # on documents or a run, and their functions
     "assign": "assign",
     "choose-k": "choose_k",
     "compare": "compare",
+    "validate": "score_validation",
     "evaluate": "evaluate",
     "search": "search",
     "browse": "browse",

@@ -39,6 +39,11 @@ def values(run, tmp_path_factory):
     folder = run.parameters["source"][0].removesuffix("texts.txt")
     matrix = tmp_path_factory.mktemp("matrix") / "rows.npy"
     np.save(matrix, np.eye(3))
+    sheets = tmp_path_factory.mktemp("asked") / "sheets"
+    news = doccluster.run(doccluster.load_sample()[:40], n_clusters=4, report=False)
+    news.validation(sheets, n_coders=1, tests=["names"])
+    path = sheets / "coder-1" / "sheet.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(",\n", ",a\n"), encoding="utf-8")
     return {
         "Corpus": doccluster.Corpus(ids=("a",), texts=("boats",)),
         "DocumentClustering": doccluster.DocumentClustering(2).fit(rows),
@@ -73,6 +78,7 @@ def values(run, tmp_path_factory):
         "read_matrix": doccluster.read_matrix(matrix),
         "rerun": doccluster.rerun(f"{folder}run"),
         "run": run,
+        "score_validation": doccluster.score_validation(news, sheets),
         "score": doccluster.score("nmi", [0, 0, 1, 1], truth=["a", "a", "a", "b"]),
         "search": doccluster.search("herring", run),
         "tendency": doccluster.tendency(run.vectors),

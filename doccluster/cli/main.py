@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tendency": ("doccluster.lab.tendency_command", "Test whether there are clusters at all."),
     "compare": ("doccluster.lab.compare_command", "Compare algorithms over seeds and corpora."),
     "benchmark": ("doccluster.lab.compare_command", "Compare algorithms on standard made corpora."),
+    "validate": ("doccluster.lab.validate_command", "Let people judge the clusters of a run, and score their answers."),
     "generate": ("doccluster.lab.generate", "Make a synthetic corpus with a known truth."),
     "stream": ("doccluster.streams.stream_command", "Follow news: articles in, living stories out."),
     "diff": ("doccluster.streams.diff_command", "Say what happened to clusters: two stores, moments or runs."),

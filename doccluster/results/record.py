@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +65,25 @@ class Run(RunValues):
         function = load("doccluster.results.prevalence:words_over_time")
         words: dict[str, list[str]] = function(self, cluster, by, n_words=n_words)
         return words
+
+    def validation(
+        self,
+        output: str | Path,
+        *,
+        n_coders: int = 2,
+        tests: Sequence[str] = ("words", "documents", "names"),
+        n_clusters: int = 20,
+        per_cluster: int = 1,
+        random_state: RandomState = 0,
+    ) -> Any:
+        """Write questions by which people judge the clusters, and their key, into a new folder, and return them.
+
+        Each coder gets the same in another order, about at most `n_clusters` clusters, which are drawn. Raises
+        NothingUsable if the run gives nothing to ask. `doccluster.score_validation` reads the answers.
+        """
+        return load("doccluster.lab.coders:validate")(
+            self, output, n_coders, tests, n_clusters, per_cluster, random_state
+        )
 
     def topic_coherence(
         self, measure: Any = "c_v", *, n_terms: int = 10, window: int | None = None, reference: Any = None

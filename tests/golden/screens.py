@@ -71,6 +71,9 @@ prevalence stories --by topic --words 0
 prevalence stories --by month --json
 compare tiny -o compared --seeds 1 --truth class --measures nmi,ari --algorithm spherical-k-means
 compare tiny -o compared-json --seeds 1 --truth class --measures nmi --algorithm spherical-k-means --json
+validate stories -o sheets --clusters 3
+validate stories -o sheets-json --tests words,names --coders 1 --json
+validate stories --score sheets
 benchmark synthetic -o made --set vmf-1 --kappa 100 -d 10 -k 3 -n 60 --algorithm k-means:n_init=1 --seeds 2 --json
 search harbour tiny
 search harbour tiny --json
