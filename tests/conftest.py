@@ -10,10 +10,13 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
+
+from tests.copied_process import Copies
 
 # Tests run side by side: threads of BLAS and OpenMP wait for each other in busy loops, which costs four times the work.
 # Our own threads are Python's and stay. Set before numpy is loaded, and for the processes that tests start.
@@ -141,6 +144,16 @@ def oracle() -> pathlib.Path:
     return ROOT / "tests" / "golden" / "reference"
 
 
+@pytest.fixture(scope="session")
+def copies():
+    """Runs programs in copies of a process that has loaded everything."""
+    if not hasattr(os, "fork"):
+        pytest.skip("there are no copies of processes on this system")
+    made = Copies()
+    yield made
+    made.end()
+
+
 WORTH_A_THREAD = (  # how much work threads are started for, and the rows that one of them takes at a time
     ("clustering.k_means.unit_documents.SERIAL_WORK", 0),
     ("clustering.k_means.unit_documents.BLOCK_ROWS", 32),
@@ -182,9 +195,9 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="module")  # while it is open no other event loop can run in this thread
-def browser():
-    """A headless Chromium of the machine."""
+@contextmanager
+def open_browser():
+    """Give a headless Chromium of the machine, or skip the test where there is none."""
     if CHROMIUM is None or find_spec("playwright") is None:
         missing = "no Chromium on this machine (apt-get install chromium), or no Playwright for Python"
         (pytest.fail if os.environ.get("NEEDS_BROWSER") else pytest.skip)(f"there is {missing}")
@@ -194,6 +207,13 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")  # while it is open no other event loop can run in this thread
+def browser():
+    """A headless Chromium of the machine."""
+    with open_browser() as chromium:
+        yield chromium
 
 
 @pytest.fixture

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import signal
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -46,11 +43,11 @@ def undisturbed(tmp_path_factory, settings):
     return folder / "run"
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, settings, tmp_path):
+def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, settings, copies, tmp_path):
     told = {"source": str(NEWSROOM), "output": str(tmp_path / "run"), "settings": settings}
     code = textwrap.dedent(KILLED).format(start=2, every=2, **told)
-    ended = subprocess.run([sys.executable, "-c", code], check=False, env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert ended.returncode == -signal.SIGKILL
+    ended = copies.run(code, TMPDIR=tmp_path)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert [path.name for path in (tmp_path / "run").iterdir()] == [CHECKPOINT]
     with np.load(tmp_path / "run" / CHECKPOINT) as kept:
         assert "begun_labels" in kept

@@ -8,8 +8,6 @@ import importlib
 import inspect
 import io
 import pkgutil
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -70,13 +68,12 @@ def _callables(name, value):
 
 
 @pytest.fixture(scope="module")
-def hostile_calls():
+def hostile_calls(copies):
     """Return the lines of all calls with all damages, and those that ended the process that made them."""
     lines, signals, code = [], [], 1
     while code and len(signals) < 20:
         first = lines[-1].split("\t")[0] if lines else "0"
-        command = [sys.executable, "-m", "tests.hostile_calls", first]
-        found = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        found = copies.run("import runpy; runpy.run_module('tests.hostile_calls', run_name='__main__')", first)
         assert found.returncode <= 0, found.stderr[-900:]
         lines += found.stdout.splitlines()
         code = found.returncode
@@ -245,7 +242,7 @@ ANNOUNCED = {
 }
 
 
-def test_text_that_announces_more_than_it_holds_is_refused(tmp_path):
+def test_text_that_announces_more_than_it_holds_is_refused(copies, tmp_path):
     paths = []
     for name, text in ANNOUNCED.items():
         paths += [tmp_path / name, tmp_path / f"{name}.gz"]
@@ -260,7 +257,7 @@ def test_text_that_announces_more_than_it_holds_is_refused(tmp_path):
         f"for path in {list(map(str, paths))!r}:\n"
         "    try:\n        read_matrix(path)\n    except InputError as error:\n        print(error, flush=True)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    found = copies.run(code)
     assert found.returncode == 0, (found.returncode, found.stdout[-300:], found.stderr[-600:])
     for path, line in zip(paths, found.stdout.splitlines(), strict=True):
         assert str(path) in line

@@ -164,8 +164,10 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
 
 
 FULL = """
-import resource, signal, sys
+import resource, signal, sys, warnings
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+warnings.simplefilter("ignore")
+sys.dont_write_bytecode = True  # it would be cut at the limit, and no later process could read it
 from doccluster.cli.main import main
 limit = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # as a disk that is full is met: after some bytes
@@ -174,7 +176,6 @@ main(sys.argv[2:])
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit to the size of files")
 @pytest.mark.parametrize(
     ("limit", "command"),
     [
@@ -184,13 +185,11 @@ NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
         (8000, ["vectorize", str(NEWSROOM), "-o", "x.npz"]),
     ],
 )
-def test_a_full_disk_leaves_nothing_half_and_is_named(tmp_path, dated_run, limit, command):
+def test_a_full_disk_leaves_nothing_half_and_is_named(tmp_path, copies, dated_run, limit, command):
     place = tmp_path / "here"
     place.mkdir()
     words = [str(dated_run) if word == "RUN" else word for word in command]
-    # -B: Python leaves bytecode cut at the limit, which no later process could read
-    program = [sys.executable, "-B", "-W", "ignore", "-c", FULL, str(limit)]
-    ended = subprocess.run([*program, *words], cwd=place, capture_output=True, text=True)
+    ended = copies.run(FULL, limit, *words, cwd=place)
     assert ended.returncode == 2, ended.stderr
     last = ended.stderr.splitlines()[-1]
     assert last.startswith("doccluster: the ")
@@ -209,8 +208,8 @@ def dated_run(tmp_path_factory):
 KILLED = """
 import os, pathlib, random, signal, sys, time
 {prepare}
-draw = random.Random(int(sys.argv[2]))
-for _ in range(int(sys.argv[3])):
+draw = random.Random(0)
+for _ in range(25):
     child = os.fork()
     if child == 0:
         while True:
@@ -222,23 +221,16 @@ for _ in range(int(sys.argv[3])):
 """
 
 
-def kill_often(tmp_path, *, prepare, work, check, times=25):
+def kill_often(copies, tmp_path, **parts):
     """Let a process fork children that write again and again, kill each at a random moment, and check what is there."""
-    script = KILLED.format(prepare=prepare, work=work, check=check)
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, str(tmp_path), "0", str(times)],
-        capture_output=True,
-        text=True,
-        env=settings,
-        check=False,
-    )
+    done = copies.run(KILLED.format(**parts), tmp_path)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_run_killed_at_any_moment_is_whole_or_not_there(tmp_path):
+def test_a_run_killed_at_any_moment_is_whole_or_not_there(copies, tmp_path):
     run_pipeline(TINY, n_clusters=3, output=tmp_path / "first", report=False, measures=["silhouette"])
     kill_often(
+        copies,
         tmp_path,
         prepare="from doccluster.base.paths import check_output\n"
         "from doccluster.results.run_folder import load_run, save_run\n"
@@ -253,8 +245,9 @@ def test_a_run_killed_at_any_moment_is_whole_or_not_there(tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_a_made_corpus_killed_at_any_moment_is_whole_or_not_there(tmp_path):
+def test_a_made_corpus_killed_at_any_moment_is_whole_or_not_there(copies, tmp_path):
     kill_often(
+        copies,
         tmp_path,
         prepare="from doccluster.synthetic import make_sparse_vmf\n"
         "from doccluster.lab.synthetic.files import write_vectors\n"

@@ -10,8 +10,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -427,33 +425,23 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
-def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
+def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(copies, tmp_path):
     generator = np.random.default_rng(0)
     rows = sparse.random_array((4000, 2000), density=0.02, random_state=generator, format="csr")
     sparse.save_npz(tmp_path / "x.npz", rows)
     output, started = tmp_path / "out", tmp_path / "started"
     arguments = ["cluster", "x.npz", "-k", "40", "-o", "out", "--algorithm", "smoothed:init=random,n_init=3000"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", TOLD_FIT, *arguments, "--measures", "silhouette", "--no-report", "--json"],
-        cwd=tmp_path,
-        env={**os.environ, "STARTED": str(started)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        deadline = time.monotonic() + 120
-        while not started.exists():
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
+    further = ["--measures", "silhouette", "--no-report", "--json"]
+    process = copies.start(TOLD_FIT, *arguments, *further, cwd=tmp_path, STARTED=started)
+    for _ in range(2400):
+        if started.exists():
+            break
+        time.sleep(0.05)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGINT)
+    ended = process.ended()
+    out, err = ended.stdout, ended.stderr
+    assert ended.returncode == 130, err
     assert err.splitlines()[-1] == "interrupted; what was done until then is in out"
     assert json.loads(out)["interrupted"] is True
     record = json.loads((output / "run.json").read_text(encoding="utf-8"))

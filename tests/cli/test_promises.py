@@ -73,15 +73,15 @@ main(sys.argv[2:])
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hidden(doccluster, verb, tmp_path):
+def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hidden(
+    doccluster, copies, verb, tmp_path
+):
     name = "out" if verb == "run" else "made.jsonl"
     whole, place = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     place.mkdir()
-    command = [sys.executable, "-c", KILLED, name, *COMMANDS[verb], str(place / name)]
-    killed = subprocess.run(command, env=own_home(tmp_path), capture_output=True, timeout=300)
+    killed = copies.run(KILLED, name, *COMMANDS[verb], place / name)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     (hidden,) = place.iterdir()
     assert hidden.name.startswith(f".{name}.")

@@ -16,9 +16,9 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means import lloyd_steps
 from doccluster.errors import MemoryLimitError
 
-# What a fit holds beyond its data, measured in a process of its own after the kernels have been loaded.
+# What fits hold beyond their data, each measured in a copy of a process that has loaded the kernels.
 MEASURE = """
-import json, pathlib, sys, warnings
+import json, os, pathlib, sys
 import numpy as np
 from scipy import sparse
 from doccluster.clustering import SphericalKMeans
@@ -27,7 +27,7 @@ def memory(key):
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
-settings, n, n_terms, length = json.loads(sys.argv[1]), 20_000, 20_000, 80
+n, n_terms, length = 20_000, 20_000, 80
 rng = np.random.default_rng(0)
 columns = (n_terms * rng.random(n * length) ** 3).astype(np.int32)
 values = np.ones(n * length, np.float32)
@@ -35,33 +35,38 @@ X = sparse.csr_array((values, columns, np.arange(0, n * length + 1, length)), sh
 X.sum_duplicates()
 X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data.astype(float) ** 2, X.indptr[:-1])), np.diff(X.indptr))
 small = X[:3000, :]
-SphericalKMeans(**{**settings, "n_clusters": 40, "max_memory": None}).fit(small)
+common = {"max_iter": 2, "random_state": 0, "n_threads": 2}
+SphericalKMeans(n_clusters=40, n_init=2, **common).fit(small)
 del small, columns, values, rng
-pathlib.Path("/proc/self/clear_refs").write_text("5")
-before = memory("VmRSS")
-model = SphericalKMeans(**settings)
-plan = model.plan_memory(X)
-model.fit(X)
-print(json.dumps({"held": memory("VmHWM") - before, "planned": plan.total, "clusters": model.centroids_.shape[0]}))
+for settings in json.loads(sys.argv[1]):
+    if os.fork() == 0:
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+        before = memory("VmRSS")
+        model = SphericalKMeans(**common, **settings)
+        plan = model.plan_memory(X)
+        model.fit(X)
+        held, clusters = memory("VmHWM") - before, model.centroids_.shape[0]
+        print(json.dumps({"held": held, "planned": plan.total, "clusters": clusters}), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
+SETTINGS = [
+    {"n_clusters": 300, "max_memory": "85M", "n_init": 1},
+    {"n_clusters": 300, "max_memory": "92M", "n_init": 2},
+    {"n_clusters": 1000, "max_memory": "100M", "n_init": 1},
+]
 
 
-def measured(**settings):
-    command = [sys.executable, "-c", MEASURE, json.dumps(settings)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+@pytest.fixture(scope="module")
+def measured():
+    command = [sys.executable, "-c", MEASURE, json.dumps(SETTINGS)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"n_clusters": 300, "max_memory": "85M", "n_init": 1},
-        {"n_clusters": 300, "max_memory": "92M", "n_init": 2},
-        {"n_clusters": 1000, "max_memory": "100M", "n_init": 1},
-    ],
-)
-def test_a_fit_keeps_within_max_memory(settings):
-    found = measured(max_iter=2, random_state=0, n_threads=2, **settings)
+@pytest.mark.parametrize("place", range(len(SETTINGS)))
+def test_a_fit_keeps_within_max_memory(measured, place):
+    found, settings = json.loads(measured[place]), SETTINGS[place]
     assert found["planned"] <= parse_size(settings["max_memory"])
     assert found["held"] <= parse_size(settings["max_memory"])
     assert found["clusters"] == settings["n_clusters"]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pathlib
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 from doccluster.corpus.dates import as_moment
@@ -17,7 +14,6 @@ from experiments.streams.misbehaving import BEGINS, rss
 from tests.streams.killed_polls import N_FIRST
 from tests.streams.loopback import FeedServer
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 N_PASSES = 3
 PASSES = [BEGINS + (number + 1) * 5 * DAY / N_PASSES for number in range(N_PASSES)]
 N_OUTLETS = 2
@@ -85,15 +81,17 @@ def ask(path, query):
         return {value for (value,) in connection.execute(query)}
 
 
-def test_a_poll_that_is_killed_before_or_after_any_commit_and_begun_again_ends_like_the_undisturbed_one(tmp_path):
+def test_a_poll_that_is_killed_before_or_after_any_commit_and_begun_again_ends_like_the_undisturbed_one(
+    copies, tmp_path
+):
     FileClock.make(tmp_path / CLOCK)
     server = FeedServer()
     try:
         server.now = FileClock(tmp_path / CLOCK).now
         feeds = serve(server, server.now)
         (tmp_path / FEEDS).write_text("\n".join(feeds), encoding="utf-8")
-        command = [sys.executable, "-m", "tests.streams.killed_polls", tmp_path, *map(str, PASSES)]
-        subprocess.run(command, check=True, cwd=ROOT)
+        ended = copies.run("from tests.streams.killed_polls import main; main()", tmp_path, *PASSES)
+        assert ended.returncode == 0, ended.stderr
     finally:
         server.close()
     for number in range(N_PASSES):

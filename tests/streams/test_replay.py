@@ -6,8 +6,6 @@ import json
 import pathlib
 import random
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -132,12 +130,13 @@ for kill in range(1, 1000):
 """
 
 
-def test_a_replay_that_is_killed_before_or_after_each_commit_and_repeated_ends_like_the_undisturbed_one(tmp_path):
+def test_a_replay_that_is_killed_before_or_after_each_commit_and_repeated_ends_like_the_undisturbed_one(
+    copies, tmp_path
+):
     source = written([row for row in made_rows(20, seed=5) if row["date"][:4] == "2026"], tmp_path / "all.jsonl")
     with StoryStream(tmp_path / "once.db") as stream:
         done = stream.replay(source, now=NOW, batch=21600)
-    command = [sys.executable, "-c", KILLED, tmp_path, source]
-    kills = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True).stdout.split()
+    kills = copies.run(KILLED, tmp_path, source).stdout.split()
     assert kills == [str(kill) for kill in range(1, len(kills) + 1)]
     assert len(kills) >= 2 * done.n_batches >= 20
     undisturbed = dump(tmp_path / "once.db")
