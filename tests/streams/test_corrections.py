@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 
 import pytest
 
@@ -79,13 +80,20 @@ def replayed(stream, rows):
     return names
 
 
-@pytest.fixture
-def made(tmp_path):
-    stream = StoryStream(tmp_path / "news.db", settings=QUICK)
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    path = tmp_path_factory.mktemp("made") / "news.db"
     rows = [row for row in made_rows(150, seed=5) if row["date"].startswith("2026")]
-    stream.replay(written(rows, tmp_path / "all.jsonl"), now=NOW)
-    yield stream
-    stream.close()
+    with StoryStream(path, settings=QUICK) as stream:
+        stream.replay(written(rows, path.with_name("all.jsonl")), now=NOW)
+    return path
+
+
+@pytest.fixture
+def made(made_once, tmp_path):
+    """A store of its own for each test."""
+    with StoryStream(shutil.copyfile(made_once, tmp_path / "news.db")) as stream:
+        yield stream
 
 
 def living(stream):
@@ -137,17 +145,17 @@ def test_corrections_and_their_undoing_are_what_sets_of_documents_say(made):
 
 
 def test_a_store_goes_on_alike_whether_it_was_opened_again_after_a_correction_or_not(tmp_path):
-    rows = [row for row in made_rows(150, seed=5) if row["date"].startswith("2026")]
+    rows = [row for row in made_rows(90, seed=5) if row["date"].startswith("2026")]
     ends = []
     for name in ("on", "again"):
         stream = StoryStream(tmp_path / f"{name}.db", settings=QUICK)
-        stream.replay(written(rows[:100], tmp_path / "a.jsonl"), now=NOW)
+        stream.replay(written(rows[:60], tmp_path / "a.jsonl"), now=NOW)
         one, other = sorted(set(living(stream)))[:2]
         stream.correct("merge", one, other)
         if name == "again":
             stream.close()
             stream = StoryStream(tmp_path / f"{name}.db")
-        stream.replay(written(rows[100:], tmp_path / "b.jsonl"), now=NOW)
+        stream.replay(written(rows[60:], tmp_path / "b.jsonl"), now=NOW)
         assert stream.check() == []
         ends.append(stream.tables())
         stream.close()

@@ -28,15 +28,15 @@ SAMPLE = Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom
 @pytest.fixture(scope="module")
 def corrected(tmp_path_factory):
     """A store with stories that merged, split and ended, and corrections of which one was taken back."""
-    rows = [row for row in made_rows(240, seed=5) if row["date"].startswith("2026")]
+    rows = [row for row in made_rows(160, seed=5) if row["date"].startswith("2026")]
     path = tmp_path_factory.mktemp("corrected") / "news.db"
     with StoryStream(path, settings=QUICK) as stream:
-        stream.replay(written(rows[:150], path.with_name("a.jsonl")), now=NOW)
+        stream.replay(written(rows[:100], path.with_name("a.jsonl")), now=NOW)
         one, other, third = sorted(living(stream))[:3]
         stream.correct("merge", one, other)
         names = sorted(partition(stream)[third])
         stream.correct("move", next(name for name in (one, other) if name in partition(stream)), documents=names[:1])
-        stream.replay(written(rows[150:], path.with_name("b.jsonl")), now=NOW)
+        stream.replay(written(rows[100:], path.with_name("b.jsonl")), now=NOW)
         stream.correct("mute", text="outlet=outlet 3")
         stream.undo()
     return path
@@ -73,7 +73,7 @@ def test_a_store_that_is_made_anew_by_the_same_model_is_the_same_byte_by_byte(st
     assert dump(store) == before
 
 
-@pytest.mark.parametrize("change", [0.5, 2.0, 4.0])
+@pytest.mark.parametrize("change", [0.25, 2.0, 4.0])
 def test_by_another_model_an_id_stays_where_most_of_its_documents_do(store, monkeypatch, change):
     before = stories_of(store)
     by_bar(monkeypatch, change)
@@ -172,8 +172,8 @@ def test_older_articles_that_come_later_leave_ids_and_corrections(tmp_path):
 
 
 def test_a_replay_that_was_stopped_before_stories_were_built_again_builds_them_when_repeated(tmp_path, monkeypatch):
-    rows = newsroom_rows()
-    old, new = written(rows[:60], tmp_path / "old.jsonl"), written(rows[60:], tmp_path / "new.jsonl")
+    rows = newsroom_rows()[:80]
+    old, new = written(rows[:40], tmp_path / "old.jsonl"), written(rows[40:], tmp_path / "new.jsonl")
 
     def stop(stories, known):
         raise KeyboardInterrupt
@@ -189,7 +189,7 @@ def test_a_replay_that_was_stopped_before_stories_were_built_again_builds_them_w
                 assert stream.check() == []
         with StoryStream(tmp_path / f"{name}.db") as stream:
             done = stream.replay(old, now=NOW)
-            assert (done.n_new, done.n_late) == (60 * (name == "once"), 60)
+            assert (done.n_new, done.n_late) == (40 * (name == "once"), 40)
             assert stream.replay(old, now=NOW).n_late == 0
     assert [line for line in dump(tmp_path / "twice.db") if '"sighting"' not in line] == [
         line for line in dump(tmp_path / "once.db") if '"sighting"' not in line
@@ -197,11 +197,11 @@ def test_a_replay_that_was_stopped_before_stories_were_built_again_builds_them_w
 
 
 def test_one_line_says_that_stories_were_built_again(doccluster, tmp_path):  # noqa: F811
-    rows = newsroom_rows()
-    for place, part in enumerate((rows[60:], rows[:60])):
+    rows = newsroom_rows()[:40]
+    for place, part in enumerate((rows[20:], rows[:20])):
         source = written(part, tmp_path / f"{place}.jsonl")
         told = doccluster("stream", "replay", source, "--store", tmp_path / "news.db").out
-        assert ("60 articles are older than the store's last; stories were built again" in told) == (place == 1)
+        assert ("20 articles are older than the store's last; stories were built again" in told) == (place == 1)
 
 
 def test_a_correction_is_made_again_behind_articles_that_were_ahead_of_the_clock(tmp_path):

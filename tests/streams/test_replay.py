@@ -70,7 +70,7 @@ NOW = 1_790_000_000
 def replayed_at_once(tmp_path_factory):
     """Rows of some days, and what a store of them holds that one process has filled."""
     folder = tmp_path_factory.mktemp("once")
-    rows = [row for row in made_rows(200, seed=3) if row["date"].startswith("2026")]
+    rows = [row for row in made_rows(120, seed=3) if row["date"].startswith("2026")]
     with StoryStream(folder / "once.db", settings=QUICK) as stream:
         done = stream.replay(written(rows, folder / "all.jsonl"), now=NOW)
     assert {"born", "grew", "merged"} <= set(done.events)
@@ -149,10 +149,10 @@ def test_a_replay_that_is_killed_before_or_after_each_commit_and_repeated_ends_l
 
 
 def test_an_interrupted_replay_can_go_on_in_the_same_process(tmp_path):
-    source = written(made_rows(120), tmp_path / "all.jsonl")
+    source = written(made_rows(60), tmp_path / "all.jsonl")
 
     def interrupt(stage, done, total=None):
-        if done > 60:
+        if done > 30:
             raise KeyboardInterrupt
 
     with StoryStream(tmp_path / "once.db") as stream:
@@ -166,7 +166,7 @@ def test_an_interrupted_replay_can_go_on_in_the_same_process(tmp_path):
 
 
 def test_an_earlier_moment_is_what_the_store_was_then(tmp_path):
-    rows = [row for row in made_rows(200, seed=7) if row["date"][:4] == "2026"]
+    rows = [row for row in made_rows(130, seed=7) if row["date"][:4] == "2026"]
     middle = "2026-03-12T00:00:00Z"
     with StoryStream(tmp_path / "half.db", settings=QUICK) as stream:
         stream.replay(written([row for row in rows if row["date"] < middle], tmp_path / "half.jsonl"), now=NOW)

@@ -44,7 +44,7 @@ def texts_of(connection):
 
 @pytest.mark.parametrize("is_titled", [True, False])
 def test_pruning_deletes_old_texts_and_changes_no_story(tmp_path, is_titled):
-    rows = made_rows(300) + late_rows()  # stories end
+    rows = made_rows(260) + late_rows()  # stories end
     rows = rows if is_titled else [{**row, "title": ""} for row in rows]
     source = written(rows, tmp_path / "all.jsonl")
     with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
