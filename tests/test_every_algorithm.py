@@ -26,10 +26,10 @@ MIN_AGREEMENT = {"bisecting-k-means": 0.8}  # it decides on each division; the m
 
 @pytest.fixture(scope="module")
 def articles(tmp_path_factory):
-    """The first eighty articles of the sample, of sixteen stories."""
+    """The first articles of the sample, of ten stories."""
     lines = NEWSROOM.read_text(encoding="utf-8").splitlines(keepends=True)
     part = tmp_path_factory.mktemp("source") / "articles.jsonl"
-    part.write_text("".join(lines[:80]), encoding="utf-8")
+    part.write_text("".join(lines[:50]), encoding="utf-8")
     return part
 
 

@@ -91,7 +91,7 @@ def test_likelihood_never_falls(assignment, concentration, seed):
     options = {"assignment": assignment, "concentration": concentration, "init": "random", "n_init": 2}
     # one iteration at a time from given labels, so that no stopping rule can hide a fall
     values = []
-    for max_iter in range(1, 9):
+    for max_iter in (1, 2, 3, 4, 6, 8):
         model = VonMisesFisherMixture(4, max_iter=max_iter, tol=0.0, random_state=seed, **options).fit(vectors.matrix)
         values.append(naive_log_joint(model, vectors.matrix))
     alive = [v[:, np.isfinite(v).all(axis=0)] for v in values]

@@ -87,14 +87,14 @@ def test_written_texts_give_what_scikit_learn_gives(parameters, dtype):
     ids=stable_id,
 )
 def test_reuters_gives_what_scikit_learn_gives(real_corpora, parameters):
-    texts = reuters_texts(real_corpora / "reuters21578", n_files=4 if parameters else 22)
-    assert len(texts) == (4000 if parameters else 21578)
+    texts = reuters_texts(real_corpora / "reuters21578", n_files=2 if parameters else 6)
+    assert len(texts) == (2000 if parameters else 6000)
     assert_same_as_peer(texts, **parameters)
 
 
 @pytest.mark.real
 def test_reuters_bigrams_give_what_scikit_learn_gives(real_corpora):
-    texts = reuters_texts(real_corpora / "reuters21578", n_files=3)
+    texts = reuters_texts(real_corpora / "reuters21578", n_files=2)
     assert_same_as_peer(texts, ngram_range=(1, 2), stop_words=["the", "of", "said"], min_df=2)
 
 
@@ -112,8 +112,8 @@ def test_short_titles_give_what_scikit_learn_gives(real_corpora, parameters):
 def test_hundreds_of_languages_give_what_scikit_learn_gives(real_corpora, parameters):
     texts = udhr_texts(real_corpora / "languages_encodings" / "udhr2.zip")
     assert len(texts) > 300
-    matrix = assert_same_as_peer(texts, dtype=np.float64, **parameters)
-    assert matrix.shape[1] > 100_000
+    matrix = assert_same_as_peer(texts[::4] if parameters else texts, dtype=np.float64, **parameters)
+    assert matrix.shape[1] > (30_000 if parameters else 100_000)
 
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=60)
