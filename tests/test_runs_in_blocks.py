@@ -29,7 +29,7 @@ from doccluster.results.run_tables import assignments_columns, assignments_parts
 from doccluster.vectors import TfidfVectorizer, vectorize, write_matrix
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
-NEWSROOM = SAMPLES / "newsroom" / "folder"
+NEWSROOM = SAMPLES / "newsroom" / "folder"  # the fixture below puts a part of it in its place
 THE_SAME = (
     *("assignments.csv", "clusters.csv", "scores.csv", "skipped.csv"),
     *("model/clusters.json", "model/documents.json", "model/partition.npz", "model/vectors.npz"),
@@ -37,7 +37,19 @@ THE_SAME = (
 )
 
 
-def run_newsroom(output, source=NEWSROOM, **options):
+@pytest.fixture(scope="module", autouse=True)
+def _part_of_the_sample(tmp_path_factory):
+    """Let every test take five of the eight classes: a cluster of workers takes as long as there are documents."""
+    folder = tmp_path_factory.mktemp("sample") / "folder"
+    for name in ("economy", "science", "sport", "technology", "transport"):
+        shutil.copytree(NEWSROOM / name, folder / name)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(globals(), "NEWSROOM", folder)
+        yield
+
+
+def run_newsroom(output, source=None, **options):
+    source = source or NEWSROOM
     settings = {"n_clusters": 6, "algorithm": "spherical-k-means:n_init=2", "truth": "class", **options}
     return run_pipeline(source, output=output, report=False, levels="none", **settings)  # in blocks there are none
 
@@ -224,13 +236,13 @@ def test_assignments_are_the_same_table_written_in_parts(tmp_path):
 
 def test_assignments_are_written_as_parquet_parts_that_say_what_the_csv_says(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    monkeypatch.setattr("doccluster.results.run_tables.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
+    monkeypatch.setattr("doccluster.results.run_tables.write_parquet_parts.__kwdefaults__", {"n_rows": 50})
     run_newsroom(tmp_path / "run", scratch=tmp_path / "scratch", parquet=True)
     parts = sorted((tmp_path / "run" / "assignments").iterdir())
     assert [path.name for path in parts[:2]] == ["part-00000.parquet", "part-00001.parquet"]
     found = pd.concat([pq.read_table(path).to_pandas() for path in parts], ignore_index=True)
     expected = pd.read_csv(tmp_path / "run" / "assignments.csv", dtype={"id": str})
-    assert len(found) == len(expected) > 100
+    assert len(found) == len(expected) > 50
     for name in ("id", "cluster", "similarity", "runner_up", "margin", "family", "other"):
         np.testing.assert_array_equal(found[name].to_numpy(), expected[name].to_numpy())
 
@@ -283,7 +295,7 @@ def tables_made(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("exact_up_to", [20_000, 100])
+@pytest.mark.parametrize("exact_up_to", [20_000, 50])
 def test_the_default_quality_is_the_same_in_blocks_however_divided(
     tmp_path, monkeypatch, cluster, tables_made, exact_up_to
 ):
@@ -294,10 +306,10 @@ def test_the_default_quality_is_the_same_in_blocks_however_divided(
     run = run_newsroom(tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **asked)
     assert [note.partition(",")[0] for note in run.notes] == ["Encodings guessed"]  # one article is cp1252
     assert {"products_of_rows", "turned_block", "moved_block", "block_side_by_side"} <= set(tables_made)
-    assert ("nearest_centroids" in tables_made) == (exact_up_to == 100)
+    assert ("nearest_centroids" in tables_made) == (exact_up_to == 50)
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**15)
     for name in ("MIN_ENTRIES", "MAX_ENTRIES"):
-        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 2_000)
+        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 3_000)
     with cluster.get_client() as client:
         run_newsroom(tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **asked)
     for folder in ("disk", "workers"):
@@ -318,8 +330,8 @@ def places_of_letters(texts):
 def with_odd_ones(tmp_path_factory):
     """The sample with a document without a known word, and rows of meaning, of which one is zero."""
     folder = tmp_path_factory.mktemp("odd")
-    corpus = read_corpus(NEWSROOM)
-    texts = [*list(corpus.texts)[:150], "qwxzbed"]
+    corpus = read_corpus(SAMPLES / "newsroom" / "folder")
+    texts = [*list(corpus.texts)[:110], "qwxzbed"]  # in fewer, a term of one document is a known one
     records = (json.dumps({"id": f"d{row}", "text": text}) for row, text in enumerate(texts))
     (folder / "articles.jsonl").write_text("\n".join(records), encoding="utf-8")
     rows = places_of_letters(texts)
@@ -354,7 +366,7 @@ def test_words_and_meaning_give_the_same_clusters_in_blocks(
     assert "block_seen_from" in tables_made
     assert run.notes == one.notes
     assert (tmp_path / "two" / "assignments.csv").read_bytes() == (tmp_path / "one" / "assignments.csv").read_bytes()
-    assert run.vectors.n_documents == 150 + (space != "words")
+    assert run.vectors.n_documents == 110 + (space != "words")
     assert np.array_equal(run.vectors.meaning.rows, one.vectors.meaning.rows)
 
 
@@ -381,7 +393,7 @@ def test_an_encoder_works_on_the_blocks_wherever_they_are(tmp_path, cluster, spa
 def test_files_far_above_max_memory_are_read_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", 0)
-    told, three_forms = [], NEWSROOM.parent
+    told, three_forms = [], SAMPLES / "newsroom"
     run_newsroom(tmp_path / "run", three_forms, clustering={"max_memory": "4M"}, announce=told.append)
     assert text_bytes(Files([three_forms])) * MEMORY_PER_BYTE > 4 * 2**20
     assert "into blocks" in told[0]
@@ -418,7 +430,7 @@ def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings
     expected = run_pipeline(source, output=tmp_path / "one", **settings)
     monkeypatch.setattr("doccluster.base.place.TAKEN_ROWS", 100)
     for name in ("MIN_ENTRIES", "MAX_ENTRIES"):
-        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 2_000)
+        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 3_000)
     monkeypatch.setattr("doccluster.clustering.mixtures.multinomial.FILE_ROWS", 100)
     run_pipeline(source, output=tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **settings)
     assert_same_files(tmp_path / "disk", tmp_path / "one", but=but)
@@ -445,7 +457,7 @@ def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings
 )
 def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, settings, on_workers):
     source = tmp_path / "articles.jsonl"
-    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in list(read_corpus(NEWSROOM).texts)[::2]))
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in list(read_corpus(NEWSROOM).texts)))
     limit = settings.pop("max_documents", None)
     if limit is not None:  # only a sample is looked at
         settings = {"granularity": "topics"}
@@ -459,7 +471,7 @@ def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, 
 @pytest.mark.parametrize("quality", ["default", "fast"])
 def test_near_copies_are_folded_alike(tmp_path, monkeypatch, cluster, quality):
     texts = list(read_corpus(NEWSROOM).texts)
-    copies = [*texts[:90], *(text + " Agency." for text in texts[20:60]), *texts[5:15]]
+    copies = [*texts[:60], *(text + " Agency." for text in texts[20:50]), *texts[5:15]]
     source = tmp_path / "articles.jsonl"
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in copies), encoding="utf-8")
     settings = {"n_clusters": 5, "quality": quality, "fold_copies": True}
@@ -467,7 +479,7 @@ def test_near_copies_are_folded_alike(tmp_path, monkeypatch, cluster, quality):
     assert any("Near-copies were folded" in note for note in run.notes)
     labels = run.partition.labels
     assert np.array_equal(labels[run.copy_of], labels)
-    assert np.count_nonzero(run.copy_of != np.arange(labels.size)) >= 45
+    assert np.count_nonzero(run.copy_of != np.arange(labels.size)) >= 35
 
 
 @pytest.fixture(scope="module")
