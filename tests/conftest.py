@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 import random
@@ -108,6 +109,12 @@ def pytest_collection_modifyitems(config, items):
     order = list(files.values())
     draw.shuffle(order)
     items[:] = [item for tests in order for item in tests]
+
+
+def pytest_collection_finish():
+    """Leave what is loaded by now out of each search for garbage, which would look at a million objects again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
