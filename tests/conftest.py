@@ -28,8 +28,8 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.pop("COLUMNS", None)
 
 # How long an example takes is no matter of the tests; a busy machine takes longer. The same examples need not be many:
-# what the first forty of them do not find, fresh ones do, of which each run has its own hundred.
-settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=40)
+# what the first twenty-five do not find, fresh ones do, of which each run has its own hundred.
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("fresh", deadline=None)
 
 
