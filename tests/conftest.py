@@ -154,8 +154,6 @@ def oracle() -> pathlib.Path:
 @pytest.fixture(scope="session")
 def copies():
     """Runs programs in copies of a process that has loaded everything."""
-    if not hasattr(os, "fork"):
-        pytest.skip("there are no copies of processes on this system")
     made = Copies()
     yield made
     made.end()

@@ -42,6 +42,10 @@ class Copies:
 
     def start(self, program: str, *arguments: object, cwd: Path = ROOT, **environment: object) -> Copy:
         """Begin a program, in a folder, with more in its environment than this process has."""
+        if not hasattr(os, "fork"):
+            import pytest  # the process that is copied does without it
+
+            pytest.skip("there are no copies of processes on this system")
         if self._server is None:
             command = [sys.executable, "-m", __name__]
             self._server = subprocess.Popen(
@@ -54,7 +58,10 @@ class Copies:
         return Copy(self._server, self._folder.name, int(self._server.stdout.readline()))
 
     def run(self, program: str, *arguments: object, **where: Any) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end."""
+        """Run a program to its end; where there are no copies, in a new process."""
+        if not hasattr(os, "fork"):
+            command = [sys.executable, "-c", program, *map(str, arguments)]
+            return subprocess.run(command, cwd=where.get("cwd", ROOT), capture_output=True, encoding="utf-8")
         return self.start(program, *arguments, **where).ended()
 
     def end(self) -> None:

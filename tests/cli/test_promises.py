@@ -73,6 +73,7 @@ main(sys.argv[2:])
 """
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hidden(
     doccluster, copies, verb, tmp_path

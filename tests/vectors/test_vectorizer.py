@@ -291,6 +291,7 @@ def test_several_callers_at_once_do_not_disturb_one_another():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
 def test_a_forked_child_can_vectorize_after_its_parent_did(copies):
     code = """
 import os, sys, warnings
