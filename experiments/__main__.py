@@ -1,6 +1,7 @@
 """``python -m experiments NAME ... | all [--quick] [--json]``: printed numbers beside ours, one table per source.
 
-Nothing is written unless ``-o DIR`` or ``--keep`` says where.
+`doccluster reproduce` with the corpora beside the checkout. Nothing is written unless ``-o DIR`` or ``--keep`` says
+where.
 """
 
 from __future__ import annotations
@@ -11,7 +12,20 @@ import pathlib
 import sys
 from dataclasses import asdict
 
-from experiments.reproduction import SOURCES, Row, kept_results, reproduce
+from doccluster.cli.reproduction import UNEXPECTED, print_numbers, reproduce
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORPORA = HERE.parents[1] / "shared" / "corpora"
+# the names of the sources here, those of `doccluster reproduce`, and the folders that keep their tables and figures
+SOURCES = {
+    "iir-16": ("iir", "iir_16"),
+    "strehl": ("strehl", "strehl"),
+    "zaki-meira-17": ("zaki", "zaki_meira_17"),
+    "sharma": ("sharma", "sharma"),
+    "dhillon-modha": ("dhillon", "dhillon_modha"),
+    "retrieval": ("retrieval", "retrieval"),
+}
+ON_CORPORA = frozenset({"retrieval"})  # their corpora do not come with the checkout: nothing of them is quick
 
 
 def main() -> int:
@@ -26,38 +40,21 @@ def main() -> int:
     given = parser.parse_args()
     if given.keep and given.quick:
         parser.error("--keep keeps whole results; leave out --quick")
-    names = list(SOURCES) if "all" in given.names else given.names
-    rows: list[Row] = []
-    for name in names:
-        if not given.json:
-            print(f"\n{name}", flush=True)
-        output = kept_results(name) if given.keep else given.output and given.output / name
-        found = reproduce(name, quick=given.quick, output=output, show=_keep_silent if given.json else print)
+    rows = []
+    for name in SOURCES if "all" in given.names else given.names:
+        source, folder = SOURCES[name]
+        output = HERE / folder / "results" if given.keep else given.output and given.output / name
+        show = {} if given.json else {"show": print}
+        data = CORPORA if CORPORA.is_dir() else None
+        found = reproduce(source, quick=given.quick, data=data, output=output, **show)
         rows += found
         if not given.json:
-            print_rows(found)
+            print(f"\n{name}", flush=True)
+            print_numbers(found)
     if given.json:
         json.dump([asdict(row) for row in rows], sys.stdout, indent=2)
         print()
-    return int(any(row.verdict == "differs" for row in rows))
-
-
-def _keep_silent(table: str) -> None:
-    """Print nothing: a JSON document is printed in the end."""
-
-
-def print_rows(rows: list[Row]) -> None:
-    """Print one source's table and how many agree."""
-    width = max(len(row.key) for row in rows)
-    print(f"  {'':<{width}}  {'printed':>12}  {'ours':>12}  verdict")
-    for row in rows:
-        ours = "" if row.ours is None else f"{row.ours:12.6g}"
-        note = f"  ({row.note})" if row.note and row.verdict != "agrees" else ""
-        print(f"  {row.key:<{width}}  {row.printed:12.6g}  {ours:>12}  {row.verdict}{note}")
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row.verdict] = counts.get(row.verdict, 0) + 1
-    print("  " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return int(any(row.verdict in UNEXPECTED for row in rows))
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "label": ("doccluster.cli.edit_commands", "Give clusters of a run names, yours or those of a model."),
     "merge": ("doccluster.cli.edit_commands", "Merge several clusters of a run into one."),
     "undo": ("doccluster.cli.edit_commands", "Take back the last label, merge or names of a run."),
+    "reproduce": ("doccluster.cli.reproduction", "Print the numbers of papers and books beside ours."),
     "cite": ("doccluster.cli.evaluation", "Print what to cite for measures and methods."),
 }
 

@@ -42,13 +42,16 @@ if TYPE_CHECKING:
 
 WIDEST_NAME = 50  # characters
 MAX_LEAVES = 300  # of a tree
+MAX_EDGES = 200_000  # of a graph, beyond which it is black
 __all__ = [
     "agreement",
+    "cluster_graph",
     "confusion",
     "dendrogram",
     "document_map",
     "k_curve",
     "over_time",
+    "silhouette_plot",
     "silhouettes",
     "timeline",
 ]
@@ -338,4 +341,65 @@ def silhouette_plot(
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
     label_axes(axes, title="", x_label="silhouette", y_label="cluster")
+    return written(figure, path)
+
+
+@house_style()
+@at_the_door
+def cluster_graph(
+    points: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    with_edges: bool = True,
+    title: str = "",
+    ax: Axes | None = None,
+    path: Path | None = None,
+) -> Figure:
+    """Return a figure of a clustering as a graph: a line joins any two points of one cluster.
+
+    Lines between clusters are left out, as in figure 17.2 of Zaki & Meira, Data Mining and Analysis;
+    `doccluster.measures.cluster_distances` has the sums of their lengths, the matrix W.
+
+    Parameters
+    ----------
+    points : array of shape (n_documents, 2)
+    labels : array of shape (n_documents,)
+        Names or numbers; each has a colour and a sign of its own.
+    with_edges : bool
+        Without lines this is figure 17.1.
+
+    Raises
+    ------
+    InputError
+        If the points are not in a plane, there is not one label for each, or a figure would have over 200,000 lines.
+    """
+    places, names = np.asarray(points, np.float64), np.asarray(labels)
+    if places.ndim != 2 or places.shape[1] != 2 or names.shape != places.shape[:1]:
+        raise InputError(
+            f"points of shape {places.shape} and labels of shape {names.shape} are no clustering in a plane",
+            remedy="give two numbers and a label for each point",
+        )
+    clusters = [(name, places[names == name]) for name in dict.fromkeys(names.tolist())]
+    n_edges = sum(len(members) * (len(members) - 1) // 2 for _, members in clusters) if with_edges else 0
+    if n_edges > MAX_EDGES:
+        raise InputError(f"{n_edges:,} lines would be one black area", remedy="draw fewer points, or no edges")
+    figure, axes = new_axes(6.0, 4.8, ax)
+    for number, (name, members) in enumerate(clusters):
+        style = category_style(number)
+        if with_edges:
+            ends = members[np.array(np.triu_indices(len(members), 1)).T]  # (n_edges, 2, 2)
+            # one line with gaps is drawn at once
+            lines = np.insert(ends, 2, np.nan, axis=1).reshape(-1, 2)
+            axes.plot(lines[:, 0], lines[:, 1], color=style["color"], linewidth=0.3, alpha=0.3)
+        axes.scatter(
+            members[:, 0],
+            members[:, 1],
+            s=26,
+            color=style["color"],
+            marker=style["marker"],
+            alpha=0.85,
+            label=plain(name),
+        )
+    axes.legend(loc="best")
+    label_axes(axes, title=title, x_label="", y_label="")
     return written(figure, path)

@@ -1,9 +1,13 @@
-"""BM25 beside that of bm25s: the same variant, the same terms, the same rankings; and how long both take."""
+"""BM25 beside that of bm25s: the same variant, the same terms, the same rankings; and how long both take.
+
+``python -m experiments.retrieval.peer`` prints both on the collections beside the checkout, and keeps the table.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import itertools
+import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +17,9 @@ import pandas as pd
 from scipy import sparse
 
 from doccluster.retrieval import Bm25Index
-from experiments.retrieval.judged_collections import Collection
+from doccluster.retrieval.judged_collections import FILES, Collection, read_collection
+from doccluster.retrieval.judged_models import as_text
+from experiments.__main__ import CORPORA
 
 N_BEST = 100
 ROUNDS = 3
@@ -32,8 +38,8 @@ def compare_with_bm25s(collection: Collection) -> pd.DataFrame | None:
         return None
     import bm25s
 
-    documents, queries = _terms(collection.counts), _terms(collection.asked)
-    asked = [collection.asked[[row]] for row in range(collection.asked.shape[0])]
+    documents, queries = _terms(collection.counts), _terms(collection.query_counts)
+    asked = [collection.query_counts[[row]] for row in range(collection.query_counts.shape[0])]
     vocabulary = {str(column): column for column in range(collection.counts.shape[1])}
     tokens = bm25s.tokenization.Tokenized(ids=documents, vocab=vocabulary)
 
@@ -82,3 +88,24 @@ def _terms(counts: sparse.csr_array) -> list[list[int]]:
     repeated = np.repeat(counts.indices, times).tolist()
     starts = np.concatenate([[0], np.cumsum(times)])[counts.indptr].tolist()
     return [repeated[first:last] for first, last in itertools.pairwise(starts)]
+
+
+def main() -> None:
+    """Print and keep the table of all collections."""
+    parts = []
+    for name, patterns in FILES.items():
+        paths = [next(iter(sorted(CORPORA.rglob(pattern)))) for pattern in patterns]
+        table = compare_with_bm25s(read_collection(paths, name))
+        if table is not None:
+            table.insert(0, "collection", name)
+            parts.append(table)
+    if not parts:
+        print("bm25s is not installed: pip install bm25s")
+        return
+    table = as_text(pd.concat(parts))
+    table.to_csv(pathlib.Path(__file__).parent / "results" / "bm25s.csv", index=False, lineterminator="\n")
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -203,3 +203,19 @@ def test_letters_that_the_usual_font_lacks_are_drawn_in_another_that_is_there(tm
     assert title == f"a {sign}"
     drawn = next(text for text in figure.findobj(Text) if text.get_text() == title)
     assert drawn.get_family() == [canvas.FONT, "STIXGeneral"]
+
+
+def test_the_graph_of_a_clustering_has_a_line_for_each_pair_within_a_cluster():
+    points, labels = np.random.default_rng(0).random((12, 2)), ["a", "b", "c"] * 4
+    axes = plots.cluster_graph(points, labels).axes[0]
+    for line, name in zip(axes.lines, "abc", strict=True):
+        own = points[[label == name for label in labels]]
+        drawn = line.get_xydata().reshape(-1, 3, 2)
+        assert np.isnan(drawn[:, 2]).all()
+        pairs = {frozenset(map(tuple, ends)) for ends in drawn[:, :2].tolist()}
+        assert pairs == {frozenset(map(tuple, ends)) for ends in itertools.combinations(own.tolist(), 2)}
+    assert not plots.cluster_graph(points, labels, with_edges=False).axes[0].lines
+    with pytest.raises(InputError, match="two numbers and a label"):
+        plots.cluster_graph(points[:, :1], labels)
+    with pytest.raises(InputError, match="no edges"):
+        plots.cluster_graph(np.zeros((1000, 2)), [0] * 1000)

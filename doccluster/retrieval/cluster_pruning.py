@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Integers
 from doccluster.base.blocks import row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import check_matrix, check_positive_int
@@ -22,8 +22,6 @@ from doccluster.geometry import as_documents
 from doccluster.retrieval.ranking import as_query
 
 BLOCK_ROWS = 4096
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +69,7 @@ class ClusterPruning(ShortRepr):
         count = min(n_followed, leaders.shape[0])
         blocks = row_blocks(rows.shape[0], BLOCK_ROWS)
         followed = np.concatenate(
-            [np.empty(0, dtype=np.int64), *(_nearest(rows[own], leaders, count) for own in blocks)]
+            [np.empty(0, dtype=np.int64), *(_nearest(rows[block], leaders, count) for block in blocks)]
         )
         starts = np.arange(0, followed.size + 1, count)
         by_document = sparse.csr_array(
@@ -94,10 +92,10 @@ class ClusterPruning(ShortRepr):
 
     def rank(self, query: Any, n_best: int | None = None, *, n_searched: int = 1) -> Integers:
         """Return the candidates by their cosine to a query, those without a common term left out, best first."""
-        found = self.candidates(query, n_searched)
-        cosines = (self.rows[found] @ as_query(query, self.rows.shape[1]).T).toarray().ravel()
+        candidates = self.candidates(query, n_searched)
+        cosines = (self.rows[candidates] @ as_query(query, self.rows.shape[1]).T).toarray().ravel()
         order = np.argsort(-cosines, kind="stable")[: np.count_nonzero(cosines > 0)]
-        ranked: Integers = found[order[:n_best]]
+        ranked: Integers = candidates[order[:n_best]]
         return ranked
 
 

@@ -7,7 +7,8 @@ import pytest
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from doccluster.errors import InputError
-from experiments.retrieval.ranking_measures import average_precision, ndcg_at, precision_at
+from doccluster.retrieval.judged_collections import FILES, read_collection
+from doccluster.retrieval.ranking_measures import average_precision, cluster_hypothesis, ndcg_at, precision_at
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -51,3 +52,32 @@ def test_without_a_relevant_document_there_is_no_value():
     assert np.isnan(ndcg_at([1], {}))
     with pytest.raises(InputError, match="k=0"):
         precision_at([1], {1: 1}, 0)
+
+
+def test_the_cluster_hypothesis_is_the_share_of_relevant_neighbours():
+    rng = np.random.default_rng(3)
+    rows = rng.random((30, 8)) + 0.01
+    grades = [dict.fromkeys(rng.choice(30, 6, replace=False).tolist(), 1.0), {4: 1.0}, {1: 2, 2: 0, 9: 1}]
+    cosines = rows @ rows.T / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
+    np.fill_diagonal(cosines, -1)
+    tested = cluster_hypothesis(rows, grades, n_neighbors=4)
+    for place, relevant in ((0, set(grades[0])), (2, {1, 9})):
+        near = [sum(int(other) in relevant for other in np.argsort(-cosines[row])[:4]) for row in relevant]
+        assert tested.shares[place] == pytest.approx(np.mean(near) / 4)
+        assert tested.chance[place] == pytest.approx((len(relevant) - 1) / 29)
+    assert np.isnan(tested.shares[1])
+    assert tested.mean == pytest.approx((tested.shares[0] + tested.shares[2]) / 2)
+
+
+@pytest.mark.parametrize(("grades", "message"), [([{0: 1}], "two relevant"), ([{0: 1, 7: 1}], "none of the 3 rows")])
+def test_queries_that_say_nothing_of_the_hypothesis_are_refused(grades, message):
+    with pytest.raises(InputError, match=message):
+        cluster_hypothesis(np.eye(3), grades)
+
+
+@pytest.mark.real
+def test_on_cranfield_relevant_documents_are_alike(real_corpora):
+    folder = real_corpora / "retrieval_cranfield_cisi"
+    collection = read_collection([next(folder.glob(pattern)) for pattern in FILES["Cranfield"]], "Cranfield")
+    tested = cluster_hypothesis(collection.rows, collection.grades)
+    assert tested.mean > 20 * tested.mean_chance

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
-import doccluster
+from doccluster.base.arrays import Integers
+from doccluster.cli.reproduction import Work
+from doccluster.measures import score
 from doccluster.report.figures import line_chart
-from experiments.reproduction import Work
 
 SOURCE = "Strehl 2002, Relationship-based clustering and cluster ensembles, section on external quality"
 N, CLASSES, SHUFFLES = 100, 5, 400
@@ -23,14 +26,14 @@ def reproduce(work: Work) -> dict[str, float]:
     unbalanced = np.repeat([0, 1, 2], [70, 20, 10])
     singletons = np.arange(N)
     means = shuffled_means(truth, rng, shuffles=100 if work.quick else SHUFFLES)
-    if not work.quick:
-        means.to_csv(work.results / "shuffled.csv", index_label="k")
+    if work.tables is not None:
+        means.to_csv(work.tables / "shuffled.csv", index_label="k")
         line_chart(
-            {name: (means.index, means[name]) for name in means},
+            {str(name): (means.index, means[name]) for name in means},
             x_label="clusters of shuffled labels",
             y_label="mean value",
             log_x=True,
-        ).save(work.results / "shuffled.svg")
+        ).save(work.tables / "shuffled.svg")
     refined = [truth * parts + rng.integers(parts, size=N) for parts in (2, 4, 10)]
     many = rng.permutation(np.repeat(np.arange(5), 20_000))
     return {
@@ -39,9 +42,9 @@ def reproduce(work: Work) -> dict[str, float]:
         "singletons_nmi_below_one": float(value("nmi_strehl", singletons, truth) < 1),
         "perfect_balanced_nmi": value("nmi_strehl", truth, truth),
         "perfect_unbalanced_nmi_below_one": float(value("nmi_strehl", unbalanced, unbalanced) < 1),
-        "refinement_lowers_nmi": holds(value("nmi_strehl", found, truth) < 1 for found in refined),
+        "refinement_lowers_nmi": holds(value("nmi_strehl", labels, truth) < 1 for labels in refined),
         "refinement_keeps_mutual_information": holds(
-            abs(value("mutual_information", found, truth) - np.log(CLASSES)) < 1e-9 for found in refined
+            abs(value("mutual_information", labels, truth) - np.log(CLASSES)) < 1e-9 for labels in refined
         ),
         "purity_rises_with_k_on_random_labels": holds(np.diff(means["purity"]) > 0),
         "entropy_quality_rises_with_k_on_random_labels": holds(np.diff(means["entropy quality"]) > 0),
@@ -52,24 +55,24 @@ def reproduce(work: Work) -> dict[str, float]:
     }
 
 
-def value(name: str, found: np.ndarray, truth: np.ndarray) -> float:
+def value(name: str, labels: Integers, truth: Integers) -> float:
     """Return one measure by name."""
-    return float(doccluster.score(name, found, truth=truth).value)
+    return float(score(name, labels, truth=truth).value)
 
 
-def holds(claims: object) -> float:
+def holds(claims: Iterable[object]) -> float:
     """Return 1.0 if all claims hold."""
-    return float(all(claims))  # type: ignore[call-overload]
+    return float(all(claims))
 
 
-def shuffled_means(truth: np.ndarray, rng: np.random.Generator, *, shuffles: int) -> pd.DataFrame:
+def shuffled_means(truth: Integers, rng: np.random.Generator, *, shuffles: int) -> pd.DataFrame:
     """Return the mean of each measure over shuffled labels of k equal clusters, one row per k."""
     rows = {}
     for k in KS:
         labels = np.arange(N) % k
-        drawn = [rng.permutation(labels) for _ in range(shuffles)]
+        permutations = [rng.permutation(labels) for _ in range(shuffles)]
         rows[k] = {
-            name: float(np.mean([value(code, found, truth) for found in drawn]))
+            name: float(np.mean([value(code, shuffled, truth) for shuffled in permutations]))
             for name, code in {**CURVES, **ADJUSTED}.items()
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 
 import numpy as np
 import pytest
 
-from experiments.reproduction import Work
-from experiments.retrieval.judged_collections import Collection
-from experiments.retrieval.judging import cross_validated, judge, randomisation_p
+from doccluster.cli.reproduction import Work
+from doccluster.retrieval.judged_collections import Collection
+from doccluster.retrieval.judged_models import compare_models, cross_validated, judge, prune, randomisation_p, reproduce
 from experiments.retrieval.peer import compare_with_bm25s
-from experiments.retrieval.run import reproduce
 
 WORDS = ["rye", "bread", "oven", "herring", "boat", "harbour", "goal", "cup", "final", "storm"]
 
@@ -53,4 +53,46 @@ def test_bm25s_ranks_as_we_do(collection):
 
 
 def test_without_the_collections_nothing_is_computed(tmp_path):
-    assert reproduce(Work(False, tmp_path / "a" / "experiments" / "retrieval", tmp_path)) == {}
+    assert reproduce(Work(data=tmp_path)) == reproduce(Work()) == {}
+
+
+SMART = """.I 1
+.T
+rye bread
+.W
+rye bread from the oven
+.I 2
+.W
+the boat left the harbour for herring
+.I 3
+.W
+a goal in the cup final
+.I 4
+.W
+bread for the boat
+"""
+
+
+def test_the_rows_come_from_collections_below_a_folder(tmp_path):
+    folder = tmp_path / "data" / "cranfield"
+    folder.mkdir(parents=True)
+    (folder / "cran.all.1400.gz").write_bytes(gzip.compress(SMART.encode()))
+    (folder / "cran.qry").write_text(".I 1\n.W\nrye bread\n.I 2\n.W\nherring boat\n", encoding="utf-8")
+    (folder / "cranqrel").write_text("1 1 1\n1 4 3\n2 2 1\n2 9 1\n", encoding="utf-8")
+    shown = []
+    ours = reproduce(Work(data=tmp_path, tables=tmp_path, show=shown.append))
+    assert set(ours) == {f"Cranfield: {name}" for name in NUMBERS}
+    assert ours["Cranfield: BM25, MAP"] == 1
+    assert len(shown) == 2
+    assert (tmp_path / "models.csv").read_text(encoding="utf-8").startswith("collection,model,MAP")
+
+
+NUMBERS = ("BM25, MAP", "query likelihood, MAP", "gain by neighbours", "pruned P@10 of all")
+
+
+def test_tables_have_a_row_for_each_model_and_each_choice_of_leaders(collection):
+    compared, pruned = compare_models(collection), prune(collection)
+    assert compared["model"].tolist()[0] == "BM25"
+    assert compared["MAP"].between(0, 1).all()
+    assert pruned.iloc[-1]["P@10 of all"] == 1
+    assert len(pruned) == 13

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-import doccluster
+from doccluster.cli.reproduction import Work
+from doccluster.clustering import SphericalKMeans
+from doccluster.lab.reproduction.dhillon_modha import cluto_sets
+from doccluster.lab.synthetic import SyntheticVectors, make_sharma, make_sparse_vmf, make_vmf_mixture
+from doccluster.measures import score
 from doccluster.report.figures import line_chart
-from doccluster.synthetic import SyntheticVectors, make_sharma, make_sparse_vmf, make_vmf_mixture
-from experiments.reproduction import Work
 
 SOURCE = "Sharma & Sharma, intrinsic measures for clusterings by spherical k-means"
 K, RUNS = 5, 50
@@ -28,11 +31,11 @@ def reproduce(work: Work) -> dict[str, float]:
     """Return the shape of the matrix and 1.0 for each measure that follows ARI (by its mean correlation over sets)."""
     n_sets = 2 if work.quick else 20
     correlations = pd.concat([correlate(name, sets) for name, sets in all_sets(n_sets, work)])
-    if not work.quick:
-        correlations.to_csv(work.results / "correlations.csv", index=False, float_format="%.4f", lineterminator="\n")
+    if work.tables is not None:
+        correlations.to_csv(work.tables / "correlations.csv", index=False, float_format="%.4f", lineterminator="\n")
         summary = correlations.groupby(["data", "measure"], sort=False)["correlation"].agg(["mean", "std", "count"])
-        summary.to_csv(work.results / "mean_correlations.csv", float_format="%.3f", lineterminator="\n")
-        draw(work)
+        summary.to_csv(work.tables / "mean_correlations.csv", float_format="%.3f", lineterminator="\n")
+        draw(work, work.tables)
     means = correlations[correlations["data"] == "algorithm 1, block"].groupby("measure")["correlation"].mean()
     return {
         "n_documents": float(min(pair(make_sharma(K, random_state=seed))[0].shape[0] for seed in range(20))),
@@ -56,7 +59,7 @@ def all_sets(n_sets: int, work: Work) -> Iterator[tuple[str, Iterator[tuple[Any,
     """Yield a name and the (matrix, truth) pairs of each kind of data."""
     seeds = range(n_sets)
     yield "algorithm 1, block", (pair(make_sharma(K, random_state=seed)) for seed in seeds)
-    if work.quick:
+    if work.tables is None:  # the numbers are of the block sets alone
         return
     yield "algorithm 1, dense (literal)", (pair(make_sharma(K, structure="dense", random_state=seed)) for seed in seeds)
     fewer = range(n_sets // 2)  # of 200 rows, ten times as many as those of the algorithm
@@ -68,10 +71,9 @@ def all_sets(n_sets: int, work: Work) -> Iterator[tuple[str, Iterator[tuple[Any,
         "vMF mixture",
         (pair(make_vmf_mixture(200, 50, K, kappa=40.0, separation=0.3, random_state=seed)) for seed in fewer),
     )
-    for path in sorted((work.folder.parents[2] / "shared" / "corpora" / "cluto_matrices").glob("*/*.mat")):
-        vectors, classes = doccluster.read_matrix(path)
-        if classes is not None and path.parent.name == path.stem and len(classes) <= LARGEST_CORPUS:
-            yield path.stem, iter([(vectors.matrix, classes)])
+    for corpus, matrix, classes in cluto_sets(work):
+        if len(classes) <= LARGEST_CORPUS:
+            yield corpus, iter([(matrix, classes)])
 
 
 def pair(made: SyntheticVectors) -> tuple[Any, Any]:
@@ -100,34 +102,34 @@ def measure_runs(matrix: Any, truth: Any) -> pd.DataFrame:
 
 def measure_run(matrix: Any, truth: Any, k: int, seed: int) -> dict[str, float]:
     """Return the measures of one run."""
-    model = doccluster.SphericalKMeans(k, init="random", n_init=1, random_state=seed).fit(matrix)
-    found = model.labels_
-    largest = int(np.bincount(found).argmax())
+    model = SphericalKMeans(k, init="random", n_init=1, random_state=seed).fit(matrix)
+    labels = model.labels_
+    largest = int(np.bincount(labels).argmax())
 
     def of_largest(name: str) -> float:
-        return float(doccluster.score(name, found, vectors=matrix).per_cluster[largest])
+        return float(np.asarray(score(name, labels, vectors=matrix).per_cluster)[largest])
 
     return {
-        "ari": float(doccluster.score("adjusted_rand", found, truth=truth).value),
+        "ari": float(score("adjusted_rand", labels, truth=truth).value),
         "objective": model.objective_,
         "similarity_of_largest": of_largest("cluster_similarity"),
         "coherence_of_largest": of_largest("coherence"),
         "density_of_largest": of_largest("density"),
-        "coherence": float(doccluster.score("coherence", found, vectors=matrix).value),
-        "silhouette": float(doccluster.score("silhouette", found, vectors=matrix).value),
-        "adherence_max": float(doccluster.score("adherence_max", found, vectors=matrix).value),
-        "adherence_min": float(doccluster.score("adherence_min", found, vectors=matrix).value),
+        "coherence": float(score("coherence", labels, vectors=matrix).value),
+        "silhouette": float(score("silhouette", labels, vectors=matrix).value),
+        "adherence_max": float(score("adherence_max", labels, vectors=matrix).value),
+        "adherence_min": float(score("adherence_min", labels, vectors=matrix).value),
     }
 
 
-def draw(work: Work) -> None:
+def draw(work: Work, folder: Path) -> None:
     """Draw figures 2 to 4 for one generated set, the runs in ascending order of ARI, each curve scaled to [0, 1]."""
     runs = (
         measure_runs(*pair(make_sharma(K, random_state=work.seed)))
         .sort_values("ari", kind="stable")
         .reset_index(drop=True)
     )
-    runs.to_csv(work.results / "runs.csv", index=False, float_format="%.5g", lineterminator="\n")
+    runs.to_csv(folder / "runs.csv", index=False, float_format="%.5g", lineterminator="\n")
     scaled = (runs - runs.min()) / (runs.max() - runs.min()).replace(0, 1)
     for name, measures in FIGURES.items():
         series = {"ARI": runs["ari"].to_numpy(), **{measure: scaled[measure].to_numpy() for measure in measures}}
@@ -135,4 +137,4 @@ def draw(work: Work) -> None:
             {measure: (np.arange(1, RUNS + 1), values) for measure, values in series.items()},
             x_label="runs by ARI",
             y_label="value (scaled to [0, 1] but for ARI)",
-        ).save(work.results / f"{name}.svg")
+        ).save(folder / f"{name}.svg")

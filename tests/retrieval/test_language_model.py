@@ -11,7 +11,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry import nearest_neighbours
 from doccluster.retrieval import smooth_scores
-from experiments.retrieval.language_model import cluster_likelihood, query_likelihood
+from doccluster.retrieval.language_model import cluster_likelihood, query_likelihood
 
 COUNTS = np.array([[2.0, 0, 1, 0], [0, 3, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
 

@@ -1,16 +1,32 @@
-"""Test collections in the formats of SMART (.I, .T, .W fields) and TREC (judgements)."""
+"""Test collections: documents, queries and judgements in the formats of SMART (.I, .T, .W fields) and TREC.
+
+What is counted in a collection is counted once, for all models that rank it.
+"""
 
 from __future__ import annotations
 
+import gzip
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
 
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import InputError
+from doccluster.vectors import TfidfVectorizer
 
 _FIELD = re.compile(r"\.([A-Z])(?:[ \t]+(\S+))?[ \t]*")
+FILES = {
+    "Cranfield": ("cran.all.1400*", "cran.qry", "cranqrel"),
+    "CISI": ("CISI.ALL*", "CISI.QRY", "CISI.REL"),
+}
+ANALYSIS: dict[str, Any] = {"stop_words": "english", "stemming": "english", "n_threads": 1}
 
 
 @dataclass(frozen=True)
@@ -87,7 +103,7 @@ def read_judgements(path: str | Path) -> dict[str, dict[str, float]]:
     rows = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1)]
     filled = [(number, row) for number, row in rows if row]
     is_cisi = all(len(row) == 4 and row[2] == "0" and row[3] == "0.000000" for _, row in filled)
-    found: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
     for number, row in filled:
         if len(row) not in (3, 4):
             raise InputError(f"{path}, line {number} has {len(row)} columns; give query, document and grade.")
@@ -96,5 +112,71 @@ def read_judgements(path: str | Path) -> dict[str, dict[str, float]]:
             grade = 1.0 if is_cisi else float(row[-1])
         except ValueError:
             raise InputError(f"{path}, line {number} has the grade {row[-1][:40]!r}; give a number.") from None
-        found.setdefault(row[0], {})[document] = grade
-    return found
+        grades.setdefault(row[0], {})[document] = grade
+    return grades
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Documents, queries, and the grades of relevant documents for each query."""
+
+    name: str
+    texts: list[str]
+    queries: list[str]
+    grades: list[dict[int, float]]
+
+    @cached_property
+    def counter(self) -> TfidfVectorizer:
+        """What cuts texts into terms and counts them, fitted on the documents."""
+        return TfidfVectorizer(weighting="nnn", norm=None, dtype=np.float64, **ANALYSIS).fit(self.texts)
+
+    @cached_property
+    def counts(self) -> sparse.csr_array:
+        """How often each term occurs in each document."""
+        return sparse.csr_array(self.counter.transform_counts(self.texts))
+
+    @cached_property
+    def query_counts(self) -> sparse.csr_array:
+        """How often each term occurs in each query."""
+        return sparse.csr_array(self.counter.transform_counts(self.queries))
+
+    @cached_property
+    def rows(self) -> sparse.csr_array:
+        """The documents as unit rows of tf-idf."""
+        return sparse.csr_array(self._weigher.transform(self.texts))
+
+    @cached_property
+    def query_rows(self) -> sparse.csr_array:
+        """The queries as unit rows of tf-idf."""
+        return sparse.csr_array(self._weigher.transform(self.queries))
+
+    @cached_property
+    def _weigher(self) -> TfidfVectorizer:
+        return TfidfVectorizer(**ANALYSIS).fit(self.texts)
+
+
+def read_collection(paths: Sequence[Path], name: str) -> Collection:
+    """Return a collection of its documents, queries and judgements; queries without a relevant document are left out.
+
+    Cranfield's queries are numbered by their position, its grades 1 (best) to 4 count as 4 to 1, and its code -1 is not
+    relevant. What CISI judges is relevant.
+    """
+    texts, queries = (read_whole(path) for path in paths[:2])
+    texts = gzip.decompress(texts) if paths[0].suffix == ".gz" else texts
+    records, asked_records = read_smart(texts.decode("latin-1")), read_smart(queries.decode("latin-1"))
+    judgements = read_judgements(paths[2])
+    place = {record.id: number for number, record in enumerate(records)}
+    is_graded = {grade for of_query in judgements.values() for grade in of_query.values()} != {1.0}
+    query_texts: list[str] = []
+    grades: list[dict[int, float]] = []
+    for number, query in enumerate(asked_records):
+        query_id = str(number + 1) if is_graded else query.id
+        relevant = {
+            place[document]: 5 - grade if is_graded else grade
+            for document, grade in judgements.get(query_id, {}).items()
+            if grade > 0 and document in place
+        }
+        if relevant:
+            query_texts.append(query.text)
+            grades.append(relevant)
+    return Collection(name, [record.text for record in records], query_texts, grades)

@@ -42,18 +42,18 @@ def query_likelihood(counts: Any, query: Any, *, mu: float = 500.0) -> Floats:
     """
     if not mu > 0:
         raise InputError(f"mu={mu!r} is no weight of the collection; give a number above 0.")
-    counts, wanted = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
+    counts, terms = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     total = lengths.sum()
     scores = np.zeros(counts.shape[0])
-    for term, times in zip(wanted.indices.tolist(), wanted.data.tolist(), strict=True):
-        own = slice(counts.indptr[term], counts.indptr[term + 1])
-        in_collection = float(counts.data[own].sum()) / total if total else 0.0
+    for term, times in zip(terms.indices.tolist(), terms.data.tolist(), strict=True):
+        postings = slice(counts.indptr[term], counts.indptr[term + 1])
+        in_collection = float(counts.data[postings].sum()) / total if total else 0.0
         if in_collection == 0:
             continue
-        found = np.full(scores.size, mu * in_collection)
-        found[counts.indices[own]] += counts.data[own]
-        scores += times * np.log(found / (lengths + mu))
+        smoothed = np.full(scores.size, mu * in_collection)
+        smoothed[counts.indices[postings]] += counts.data[postings]
+        scores += times * np.log(smoothed / (lengths + mu))
     return scores
 
 
@@ -97,21 +97,21 @@ def cluster_likelihood(
         raise InputError(f"beta={beta!r} is no weight of clusters; give a number from 0 up to 1, without 1.")
     if len(labels) != counts.shape[0]:
         raise InputError(f"{len(labels):,} labels for {counts.shape[0]:,} documents; give one for each.")
-    counts, wanted = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
+    counts, terms = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     total = lengths.sum()
     n_clusters = int(np.max(labels, initial=0)) + 1
     cluster_lengths = np.bincount(labels, weights=lengths, minlength=n_clusters)
     scores = np.zeros(counts.shape[0])
-    for term, times in zip(wanted.indices.tolist(), wanted.data.tolist(), strict=True):
-        own = slice(counts.indptr[term], counts.indptr[term + 1])
-        rows, values = counts.indices[own], counts.data[own]
+    for term, times in zip(terms.indices.tolist(), terms.data.tolist(), strict=True):
+        postings = slice(counts.indptr[term], counts.indptr[term + 1])
+        rows, values = counts.indices[postings], counts.data[postings]
         in_collection = float(values.sum()) / total if total else 0.0
         if in_collection == 0:
             continue
         of_cluster = np.bincount(labels[rows], weights=values, minlength=n_clusters)
         in_cluster = np.divide(of_cluster, cluster_lengths, out=np.zeros(n_clusters), where=cluster_lengths > 0)
-        found = mu * (beta * in_cluster[labels] + (1 - beta) * in_collection)
-        found[rows] += values
-        scores += times * np.log(found / (lengths + mu))
+        smoothed = mu * (beta * in_cluster[labels] + (1 - beta) * in_collection)
+        smoothed[rows] += values
+        scores += times * np.log(smoothed / (lengths + mu))
     return scores

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError
-from experiments.retrieval.cluster_pruning import ClusterPruning, draw_leaders
+from doccluster.retrieval.cluster_pruning import ClusterPruning, draw_leaders
 
 
 def documents(n=60, seed=0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from doccluster.errors import InputError
-from experiments.retrieval.smart import read_judgements, read_smart
+from doccluster.retrieval.judged_collections import FILES, read_collection, read_judgements, read_smart
 
 
 def test_fields_of_records_are_read_and_a_repeated_title_stands_once():
@@ -42,12 +42,10 @@ def test_broken_judgements_are_one_sentence(tmp_path, text, message):
 
 @pytest.mark.real
 def test_the_two_collections_have_their_published_sizes(real_corpora):
-    from experiments.retrieval.judged_collections import FILES, read_collection
-
     folder = real_corpora / "retrieval_cranfield_cisi"
     sizes = {}
-    for name in FILES:
-        found = read_collection(folder, name)
+    for name, patterns in FILES.items():
+        found = read_collection([next(folder.glob(pattern)) for pattern in patterns], name)
         sizes[name] = len(found.texts), len(found.queries)
     assert sizes == {"Cranfield": (1400, 225), "CISI": (1460, 76)}
     assert sum(map(len, read_judgements(folder / "cranqrel").values())) == 1837
