@@ -109,6 +109,7 @@ def calls() -> dict[str, Call]:
     graph = geometry.nearest_neighbours(good, 3, n_threads=1)
     vectorizer = TfidfVectorizer(n_threads=1).fit(["a1 b1 c1 d1 e1 f1", "g1 h1 i1 j1 k1 l1"])
     index = retrieval.Bm25Index.from_counts(good, vectorizer)
+    pruning = retrieval.ClusterPruning.from_rows(good, good[:3])
     centroids = labeling.ClusterProfiles.from_partition(good, partition).centroids
     profiles = labeling.ClusterProfiles.from_partition(good, partition)
     scores = np.linspace(1, 0, N_ROWS)
@@ -156,6 +157,21 @@ def calls() -> dict[str, Call]:
         "group_rows(rows)": lambda X: retrieval.group_rows(X, 3, **one),
         "rerank(rows)": lambda X: retrieval.rerank(scores, X, n_neighbors=3, **one),
         "scatter(rows)": lambda X: retrieval.scatter(X, n_clusters=3, **one),
+        "ClusterPruning.from_rows(rows)": lambda X: retrieval.ClusterPruning.from_rows(X, good[:3]),
+        "ClusterPruning.from_rows(leaders)": lambda X: retrieval.ClusterPruning.from_rows(good, X),
+        "ClusterPruning.candidates(query)": pruning.candidates,
+        "ClusterPruning.rank(query)": pruning.rank,
+        "query_likelihood(counts)": lambda X: retrieval.query_likelihood(X, good[[0]]),
+        "query_likelihood(query)": lambda X: retrieval.query_likelihood(good, X),
+        "cluster_likelihood(counts)": lambda X: retrieval.cluster_likelihood(X, good[[0]], np.array(LABELS)),
+        "cluster_likelihood(query)": lambda X: retrieval.cluster_likelihood(good, X, np.array(LABELS)),
+        "cluster_hypothesis(rows)": lambda X: retrieval.cluster_hypothesis(X, [{0: 1, 1: 1}], **one),
+        "cluster_distances(vectors)": lambda X: measures.cluster_distances(LABELS, vectors=X),
+        "scatter_matrices(vectors)": lambda X: measures.scatter_matrices(LABELS, vectors=X),
+        "hopkins_test(matrix)": selection.hopkins_test,
+        "distance_distribution_test(matrix)": selection.distance_distribution_test,
+        "spatial_histogram_test(matrix)": selection.spatial_histogram_test,
+        "stability(matrix)": lambda X: selection.stability(X, ks=[2], n_samples=2, **one),
         "choose_k(counts)": lambda X: selection.choose_k(good, counts=X, random_state=0, **one),
         "choose_k(matrix)": lambda X: selection.choose_k(X, granularity="topics", random_state=0, **one),
         "criteria_over_k(vectors)": lambda X: selection.criteria_over_k(

@@ -7,5 +7,6 @@ from doccluster.clustering.k_means.assign import assign_to_centroids as assign_t
 from doccluster.clustering.k_means.memory_plan import MemoryPlan as MemoryPlan
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans as SphericalKMeans
 from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture as MultinomialMixture
+from doccluster.clustering.mixtures.vmf_functions import log_normalizer as log_normalizer
 from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture
 from doccluster.clustering.smoothed.document_clustering import DocumentClustering as DocumentClustering

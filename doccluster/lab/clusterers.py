@@ -195,3 +195,18 @@ def _current_folder_is_searched() -> Iterator[None]:
     finally:
         if is_new and here in sys.path:
             sys.path.remove(here)
+
+
+def as_contender(algorithm: object, *, n_init: int) -> Contender:
+    """Return the algorithm of a name, with or without parameters, or of an estimator.
+
+    An algorithm given by its name alone starts `n_init` times in each fit.
+    """
+    if isinstance(algorithm, Contender):
+        return algorithm
+    if not isinstance(algorithm, str):
+        return Contender(type(algorithm).__name__, algorithm)
+    (contender,) = as_clusterers([algorithm])
+    if "n_init=" in algorithm or "n_init" not in contender.estimator.get_params(deep=False):
+        return contender
+    return replace(contender, estimator=clone(contender.estimator).set_params(n_init=n_init))

@@ -9,31 +9,35 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from doccluster.base.arrays import Floats, Labels, Matrix
+from doccluster.base.arrays import Floats, Labels
 from doccluster.base.blocks import map_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.validation import RandomState, as_generator, compact_indices
-from doccluster.errors import InputError
+from doccluster.base.validation import RandomState, as_generator, check_choice, compact_indices
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.lab._null_models import NullModel, sample_null
-from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels
-from doccluster.lab.tendency_tests import pair_distances
-from doccluster.measures import Measure, evaluate, get_measure
-from doccluster.measures.contingency import ContingencyTable
+from doccluster.lab.clusterers import Contender, as_contender, fit_labels
+from doccluster.lab.resampling import stability
+from doccluster.lab.tendency_tests import Metric, pair_distances
+from doccluster.measures import evaluate, get_measure
 from doccluster.selection.recommendation import check_ks, checked_criteria
 
 Curve = dict[int, float]
+NORMALISED = (
+    'rows that are not of unit length are normalised, as the cosine needs; give metric="euclidean" to cluster and judge'
+    " them as they are."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,10 +79,12 @@ def criteria_over_k(
     ks: Iterable[int],
     criteria: Iterable[str] | str = "all",
     algorithm: object = "spherical-k-means",
+    metric: Metric | None = None,
     n_init: int = 5,
     n_null: int = 10,
     null: NullModel = "deal",
     n_resamples: int = 20,
+    stability_measure: str = "adjusted_rand",
     penalty: float | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
@@ -94,10 +100,15 @@ def criteria_over_k(
         "penalised-rss" needs a `penalty` and is left out of "all" without one.
     algorithm : str or estimator
         As for `compare`; by its name alone it starts `n_init` times in each fit.
+    metric : {"cosine", "euclidean"}
+        How rows are clustered and judged: at unit length, or as they are. By default that of the algorithm's name; for
+        an estimator it is the cosine, and rows that are not unit are normalised, with a warning.
     n_null, null : int, {"deal", "permute", "uniform"}
         Reference data sets of the gap statistic, and the null hypothesis they are drawn under.
     n_resamples : int
         Bootstrap samples of the stability.
+    stability_measure : str
+        The external measure that says how well two of them agree; a distance chooses its least value.
     penalty : float
         lambda of RSS(k) + lambda k. There is no default: it scales with the number of documents, and the AIC form
         (2 x terms) chooses k = 1 on text.
@@ -117,7 +128,12 @@ def criteria_over_k(
     """
     names = checked_criteria(criteria, penalty)
     clusterer = as_contender(algorithm, n_init=n_init)
+    if metric is not None:
+        check_choice(metric, get_args(Metric), "metric")
+        clusterer = replace(clusterer, metric=metric)
     documents = as_documents(getattr(vectors, "matrix", vectors))
+    if metric is None and not isinstance(algorithm, str) and not documents.has_unit_rows:
+        warnings.warn(NORMALISED, DocclusterWarning, stacklevel=3)
     is_cosine = clusterer.metric == "cosine"
     matrix = documents.unit if is_cosine else documents.matrix
     sizes = check_ks(ks, matrix.shape[0])
@@ -152,13 +168,23 @@ def criteria_over_k(
     if "stability" in names:
         several = [k for k in sizes if k > 1]
         columns["stability"], columns["stability_se"] = stability(
-            matrix, ks=several, algorithm=clusterer, n_samples=n_resamples, random_state=rng, n_threads=n_threads
+            matrix,
+            ks=several,
+            algorithm=clusterer,
+            n_samples=n_resamples,
+            measure=stability_measure,
+            random_state=rng,
+            n_threads=n_threads,
         )
     table = pd.DataFrame(
         {"k": sizes, **{name: [curve.get(k, math.nan) for k in sizes] for name, curve in columns.items()}}
     )
     result = CriteriaOverK(table, {}, labels)
-    return replace(result, choices={name: _choice(name, result, n_null, penalty) for name in names})
+    is_distance = get_measure(stability_measure).direction == "lower"
+    choices = {name: _choice(name, result, n_null, penalty) for name in names}
+    if is_distance and "stability" in choices:
+        choices["stability"] = best_k(result.curve("stability"), largest=False)
+    return replace(result, choices=choices)
 
 
 def _fit_sizes(
@@ -312,124 +338,3 @@ def krzanowski_lai(rss: Mapping[int, float], *, n_terms: int) -> Curve:
     falls = {k: (k - 1) ** power * rss[k - 1] - k**power * rss[k] for k in sorted(rss) if k - 1 in rss}
     pairs = [(k, fall, falls[k + 1]) for k, fall in falls.items() if k + 1 in falls]
     return {k: abs(fall / after) if after else math.inf for k, fall, after in pairs}
-
-
-def stability(
-    matrix: Matrix,
-    *,
-    ks: Iterable[int],
-    algorithm: object = "spherical-k-means",
-    n_samples: int = 20,
-    measure: str = "adjusted_rand",
-    random_state: RandomState = None,
-    n_threads: int | None = None,
-) -> tuple[Curve, Curve]:
-    """Return how well clusterings of bootstrap samples agree for each k, and its standard error.
-
-    Source: Zaki & Meira, Algorithm 17.1. The default measure is chance-adjusted: the raw variation of information grows
-    with k whatever the data, so its least value tends to be at the smallest k. A distance chooses its least value, a
-    similarity its largest.
-
-    `matrix` of shape (n_documents, n_terms). `algorithm`: a name or an estimator. `n_samples`: the number t of samples,
-    of n documents with replacement each; all k share them. `measure`: any external measure. Raises InputError if a k is
-    not positive or a name is unknown.
-    """
-    documents = as_documents(matrix)
-    record = get_measure(measure)
-    if record.family != "external":
-        raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
-    clusterer = as_contender(algorithm, n_init=3)
-    rng = as_generator(random_state)
-    sizes = sorted(set(ks))
-    counts = [bootstrap_counts(documents.n_documents, rng) for _ in range(n_samples)]
-    seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
-
-    def fit(task: tuple[int, int]) -> Labels | None:
-        k, sample = task
-        sample_rng = np.random.default_rng([seeds[sample], k])
-        return _labels_of_sample(documents, counts[sample], clusterer, k, sample_rng)
-
-    fits = map_blocks(fit, itertools.product(sizes, range(n_samples)), n_threads=n_threads)
-    results = {k: mean_agreement(list(itertools.islice(fits, n_samples)), counts, record) for k in sizes}
-    return {k: mean for k, (mean, _) in results.items()}, {k: error for k, (_, error) in results.items()}
-
-
-def bootstrap_counts(n_documents: int, rng: np.random.Generator) -> Labels:
-    """Return how often each document is drawn in n draws with replacement, int64 array of shape (n_documents,)."""
-    return np.bincount(rng.integers(0, n_documents, n_documents), minlength=n_documents)
-
-
-def mean_agreement(labels: Sequence[Labels | None], counts: Sequence[Labels], measure: Measure) -> tuple[float, float]:
-    """Return the mean of an external measure over all pairs of resampled clusterings, and its standard error.
-
-    Two clusterings are compared on the multiset of documents that both drew (eq. 17.30). Pairs without any, or with a
-    failed fit, are left out; nan if no pair is left.
-
-    `labels`, `counts`: int arrays of shape (n_documents,) for each resampling: labels, None where the fit failed, and
-    how often each document was drawn.
-    """
-    per_sample: list[list[float]] = [[] for _ in labels]
-    for i, j in itertools.combinations(range(len(labels)), 2):
-        first, second = labels[i], labels[j]
-        if first is None or second is None:
-            continue
-        value = agreement(first, second, common=np.minimum(counts[i], counts[j]), measure=measure)
-        if not math.isnan(value):
-            per_sample[i].append(value)
-            per_sample[j].append(value)
-    means = np.array([np.mean(values) for values in per_sample if values])
-    if means.size == 0:
-        return math.nan, math.nan
-    error = 2 * float(means.std()) / math.sqrt(means.size)  # first-order variance of a mean over pairs (U-statistic)
-    return float(np.mean([value for values in per_sample for value in values])), error
-
-
-def agreement(first: Labels, second: Labels, *, common: Labels, measure: Measure) -> float:
-    """Return an external measure of two label arrays on a multiset of documents; nan if it is empty.
-
-    A measure that is not symmetric is averaged over both orders.
-    """
-    rows = np.repeat(np.arange(common.size), common)
-    if rows.size == 0:
-        return math.nan
-    partitions = Partition.from_labels(first[rows]), Partition.from_labels(second[rows])
-    value = measure.compute(ContingencyTable.from_partitions(*partitions)).value
-    if measure.swapped == measure.name:
-        return value
-    return (value + measure.compute(ContingencyTable.from_partitions(*partitions[::-1])).value) / 2
-
-
-def _labels_of_sample(
-    documents: Documents, counts: Labels, clusterer: Contender, k: int, rng: np.random.Generator
-) -> Labels | None:
-    rows = np.flatnonzero(counts)
-    if rows.size < k:
-        return None
-    weights: Floats | None = counts[rows].astype(np.float64)
-    if not has_fit_parameter(clusterer.estimator, "sample_weight"):
-        rows, weights = np.repeat(rows, counts[rows]), None
-    points = documents.take(rows)
-    labels = np.full(counts.size, -1, dtype=np.int64)
-    labels[rows] = fit_labels(
-        clusterer.estimator,
-        compact_indices(points.matrix),
-        n_clusters=min(k, points.n_distinct),
-        seed=int(rng.integers(2**31)),
-        weights=weights,
-    )
-    return labels
-
-
-def as_contender(algorithm: object, *, n_init: int) -> Contender:
-    """Return the algorithm of a name, with or without parameters, or of an estimator.
-
-    An algorithm given by its name alone starts `n_init` times in each fit.
-    """
-    if isinstance(algorithm, Contender):
-        return algorithm
-    if not isinstance(algorithm, str):
-        return Contender(type(algorithm).__name__, algorithm)
-    (contender,) = as_clusterers([algorithm])
-    if "n_init=" in algorithm or "n_init" not in contender.estimator.get_params(deep=False):
-        return contender
-    return replace(contender, estimator=clone(contender.estimator).set_params(n_init=n_init))

@@ -93,7 +93,13 @@ class Tendency(ShortRepr):
 
 @at_the_door
 def tendency(
-    vectors: object, *, max_documents: int = 1000, random_state: RandomState = None, progress: Progress = silent
+    vectors: object,
+    *,
+    max_documents: int = 1000,
+    metric: Metric = "cosine",
+    null: NullModel = "deal",
+    random_state: RandomState = None,
+    progress: Progress = silent,
 ) -> list[Tendency]:
     """Return three tests of whether documents have clusters at all: Hopkins, pair distances, spatial histogram.
 
@@ -105,6 +111,11 @@ def tendency(
     vectors : DocumentVectors, csr or dense array of shape (n_documents, n_terms)
     max_documents : int
         Look at a random sample of this many documents where there are more: distances are between all pairs.
+    metric : {"cosine", "euclidean"}
+        Whether rows are made unit, or taken as they are.
+    null : {"deal", "permute", "uniform"}
+        What the documents and distances are compared with: terms dealt out again as above, the values of each column
+        dealt to rows, or points uniform in the box that the data span (Zaki & Meira).
 
     Raises
     ------
@@ -124,10 +135,12 @@ def tendency(
     if n_documents > check_positive_int(max_documents, "max_documents"):
         matrix = matrix[np.sort(rng.choice(n_documents, max_documents, replace=False))]
         note = f", a random sample of {max_documents:,} of {n_documents:,} documents"
-    matrix = unit_rows(matrix, warn=False)
+    if check_choice(metric, get_args(Metric), "metric") == "cosine":
+        matrix = unit_rows(matrix, warn=False)
+    how: dict[str, Any] = {"metric": metric, "null": null, "random_state": rng}
     tests: tuple[Callable[[], Tendency], ...] = (
-        lambda: hopkins_test(matrix, n_samples=39, random_state=rng),
-        lambda: distance_distribution_test(matrix, n_samples=19, random_state=rng),
+        lambda: hopkins_test(matrix, n_samples=39, **how),
+        lambda: distance_distribution_test(matrix, n_samples=19, **how),
         lambda: spatial_histogram_test(matrix, n_samples=99, random_state=rng),
     )
     results = []
@@ -171,8 +184,9 @@ def _log_power_sum(distances: Floats, exponent: float) -> float:
     return float(logsumexp(exponent * np.log(positive))) if positive.size else -math.inf
 
 
+@at_the_door
 def hopkins_test(
-    matrix: Matrix,
+    matrix: object,
     *,
     n_samples: int = 50,
     sample_size: int | None = None,
@@ -211,8 +225,9 @@ def hopkins_test(
     return Tendency("hopkins", *values, note=f"exponent {power}, {size} points per sample, null {null!r}")
 
 
+@at_the_door
 def distance_distribution_test(
-    matrix: Matrix,
+    matrix: object,
     *,
     bins: int = 25,
     n_samples: int = 20,
@@ -252,8 +267,9 @@ def distance_distribution_test(
     return Tendency("distance_kl", *values, note=note)
 
 
+@at_the_door
 def spatial_histogram_test(
-    matrix: Matrix,
+    matrix: object,
     *,
     bins: int = 5,
     n_samples: int = 100,
@@ -266,7 +282,7 @@ def spatial_histogram_test(
     are first reduced to two dimensions by a truncated SVD.
     """
     rng = as_generator(random_state)
-    points = _few_dimensions(check_matrix(matrix), rng)
+    points = _few_dimensions(check_matrix(getattr(matrix, "matrix", matrix)), rng)
     low, high = column_ranges(points)
 
     def divergence(data: Floats, reference: Floats) -> float:
@@ -387,10 +403,10 @@ def _beside_null(
     return values, null_values
 
 
-def _measurable(matrix: Matrix, metric: Metric) -> Any:
+def _measurable(matrix: object, metric: Metric) -> Any:
     """Return a checked matrix whose squared distances are numbers; the cosine does not see that rows are scaled."""
-    data = check_matrix(matrix)
-    if metric == "cosine":
+    data = check_matrix(getattr(matrix, "matrix", matrix))
+    if check_choice(metric, get_args(Metric), "metric") == "cosine":
         return within_range(data)
     values = data.data if sparse.issparse(data) else data
     if max(float(values.max(initial=0)), -float(values.min(initial=0))) > MAX_VALUE:

@@ -3,8 +3,16 @@ from doccluster.lab.comparison import compare as compare
 from doccluster.lab.comparison_result import Comparison as Comparison
 from doccluster.lab.criteria import CriteriaOverK as CriteriaOverK
 from doccluster.lab.criteria import criteria_over_k as criteria_over_k
+from doccluster.lab.criteria import gap_k as gap_k
+from doccluster.lab.criteria import gap_statistic as gap_statistic
+from doccluster.lab.resampling import stability as stability
 from doccluster.lab.synthetic_benchmark import benchmark_synthetic as benchmark_synthetic
 from doccluster.lab.tendency_tests import Tendency as Tendency
+from doccluster.lab.tendency_tests import cell_counts as cell_counts
+from doccluster.lab.tendency_tests import distance_distribution_test as distance_distribution_test
+from doccluster.lab.tendency_tests import hopkins_test as hopkins_test
+from doccluster.lab.tendency_tests import kl_divergence as kl_divergence
+from doccluster.lab.tendency_tests import spatial_histogram_test as spatial_histogram_test
 from doccluster.lab.tendency_tests import tendency as tendency
 from doccluster.selection.recommendation import Granularity as Granularity
 from doccluster.selection.recommendation import Recommendation as Recommendation

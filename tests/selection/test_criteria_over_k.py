@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
 from doccluster.base.choices import CRITERIA
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.lab import reproduction as rooms
 from doccluster.lab.criteria import criteria_over_k
 from tests.selection.test_tendency import blocks_of_topics
 
@@ -44,6 +46,34 @@ def test_euclidean_k_means_is_judged_in_its_own_metric():
     assert row["silhouette"] == pytest.approx(silhouette_score(points, found.labels[3]), abs=1e-9)
     assert row["rss"] == pytest.approx(KMeans(3, n_init=5, random_state=0).fit(points).inertia_, rel=1e-6)
     assert found.choices == {"silhouette": 3, "gap-rss": 3}
+
+
+def iris():
+    table = pd.read_csv(rooms.__path__[0] + "/iris_components.csv")
+    return table[["x", "y"]].to_numpy()
+
+
+def test_an_estimator_is_judged_as_it_is_asked_to_be():
+    """Examples 17.7 and 17.8 of Zaki & Meira: SC(2) = .706, CH(2) = 570.25; at unit length both are others."""
+    names = ["silhouette", "calinski-harabasz"]
+    how = {"ks": [2, 3], "criteria": names, "algorithm": KMeans(n_init=5), "random_state": 0}
+    euclidean = criteria_over_k(iris(), metric="euclidean", **how).table.set_index("k")
+    assert euclidean["silhouette"][2] == pytest.approx(0.706, abs=0.0006)
+    assert euclidean["calinski_harabasz"][2] == pytest.approx(570.25, abs=0.006)
+    with pytest.warns(DocclusterWarning, match='give metric="euclidean"'):
+        cosine = criteria_over_k(iris(), **how).table.set_index("k")
+    assert cosine["silhouette"][2] == pytest.approx(0.880, abs=0.001)
+    named = criteria_over_k(iris(), metric="cosine", **how).table  # asked for, so nothing is said
+    assert named.set_index("k")["silhouette"].tolist() == cosine["silhouette"].tolist()
+    with pytest.raises(InputError, match="metric='taxi'"):
+        criteria_over_k(iris(), ks=[2], metric="taxi")
+
+
+def test_a_distance_between_clusterings_chooses_its_least_value(topics):
+    how = {"ks": [2, 4, 6], "criteria": "stability", "n_resamples": 6, "random_state": 0}
+    result = criteria_over_k(topics, stability_measure="vi", **how)
+    values = result.curve("stability")
+    assert result.choices["stability"] == min(values, key=values.get) == 4
 
 
 @pytest.mark.usefixtures("starts_threads")

@@ -7,10 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.cluster import KMeans
 
+from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError
-from doccluster.lab.criteria import agreement, best_k, bootstrap_counts, mean_agreement, stability
+from doccluster.geometry import as_documents
+from doccluster.lab.criteria import best_k
+from doccluster.lab.resampling import _perturbed, agreement, drawn_counts, mean_agreement, stability
 from doccluster.measures import get_measure
 from tests.selection.test_tendency import blocks_of_topics
 
@@ -36,9 +40,40 @@ def test_an_asymmetric_measure_is_averaged_over_both_orders():
 
 
 def test_a_bootstrap_sample_has_as_many_documents():
-    counts = bootstrap_counts(50, np.random.default_rng(0))
+    counts = drawn_counts(50, "bootstrap", np.random.default_rng(0))
     assert counts.sum() == 50
     assert counts.max() > 1
+
+
+def test_a_subsample_has_seven_tenths_of_the_documents_and_a_perturbed_sample_all():
+    subsample = drawn_counts(50, "subsample", np.random.default_rng(0))
+    assert (subsample.sum(), subsample.max()) == (35, 1)
+    assert drawn_counts(50, "perturb", np.random.default_rng(0)).tolist() == [1] * 50
+
+
+@pytest.mark.parametrize("resampling", ["subsample", "perturb"])
+def test_topics_are_most_stable_at_their_number_however_documents_are_resampled(resampling):
+    means, _ = stability(
+        blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, random_state=0, measure="vi", resampling=resampling
+    )
+    assert best_k(means, largest=False) == 3
+
+
+def test_noise_is_a_tenth_of_each_value_and_leaves_empty_cells_empty():
+    rows = sparse.csr_array(np.array([[4.0, 0, 2], [0, 1, 0]] * 500))
+    noisy = _perturbed(as_documents(rows), np.random.default_rng(0)).matrix
+    assert (noisy.indices == rows.indices).all()
+    assert np.std(noisy.data / rows.data) == pytest.approx(0.1, rel=0.1)
+    points = np.random.default_rng(1).normal(scale=[1, 5], size=(2000, 2)) + 100
+    moved = _perturbed(as_documents(points), np.random.default_rng(2)).matrix - points
+    assert moved.std(axis=0) == pytest.approx([0.1, 0.5], rel=0.1)
+    unit = _perturbed(as_documents(unit_rows(rows, warn=False)), np.random.default_rng(0))
+    assert unit.has_unit_rows
+
+
+def test_a_way_of_resampling_that_is_not_known_is_refused():
+    with pytest.raises(InputError, match="resampling='twice'"):
+        stability(blocks_of_topics(), ks=[2], resampling="twice")
 
 
 def test_reference_values(oracle):

@@ -207,3 +207,17 @@ def test_smoothed_cells_are_those_of_a_whole_histogram(monkeypatch):
     f, g = (np.histogramdd(rows, bins=4, range=box)[0].ravel() for rows in (points, samples))
     assert (f.sum(), g.sum()) == (40, 40)
     assert found.values.tolist() == pytest.approx([tendency.kl_divergence(f, g, zero="smooth")] * 2)
+
+
+def test_tendency_is_tested_in_the_metric_and_beside_the_data_that_are_asked_for():
+    points = np.random.default_rng(3).normal(size=(60, 2)) + np.repeat([[3, 3], [9, 9]], 30, axis=0)
+    hopkins, distances, spatial = tendency.tendency(points, metric="euclidean", null="uniform", random_state=0)
+    alone = tendency.hopkins_test(points, n_samples=39, metric="euclidean", null="uniform", random_state=0)
+    assert hopkins.values.tolist() == alone.values.tolist()
+    assert "null 'uniform'" in distances.note
+    assert (hopkins.p_value, spatial.p_value) == (1 / 40, 1 / 100)
+    unit = tendency.hopkins_test(unit_rows(points, warn=False), n_samples=39, null="uniform", random_state=0)
+    assert tendency.tendency(points, null="uniform", random_state=0)[0].values.tolist() == unit.values.tolist()
+    for option in ("metric", "null"):
+        with pytest.raises(InputError, match=f"{option}='taxi'"):
+            tendency.tendency(points, **{option: "taxi"})

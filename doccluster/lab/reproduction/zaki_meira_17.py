@@ -14,7 +14,8 @@ from doccluster.base.arrays import AnyArray, Floats, Integers, Labels
 from doccluster.cli.reproduction import Work, printed_values
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
-from doccluster.lab.criteria import best_k, criteria_over_k, delta_ch, gap_k, stability
+from doccluster.lab.criteria import best_k, criteria_over_k, delta_ch, gap_k
+from doccluster.lab.resampling import stability
 from doccluster.lab.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 from doccluster.measures import cluster_distances, scatter_matrices, score
 from doccluster.report.figures import line_chart, silhouette_plot
