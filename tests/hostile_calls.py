@@ -171,6 +171,7 @@ def calls() -> dict[str, Call]:
         "hopkins_test(matrix)": selection.hopkins_test,
         "distance_distribution_test(matrix)": selection.distance_distribution_test,
         "spatial_histogram_test(matrix)": selection.spatial_histogram_test,
+        "best_partition(vectors)": lambda X: selection.best_partition(X, 2),
         "stability(matrix)": lambda X: selection.stability(X, ks=[2], n_samples=2, **one),
         "choose_k(counts)": lambda X: selection.choose_k(good, counts=X, random_state=0, **one),
         "choose_k(matrix)": lambda X: selection.choose_k(X, granularity="topics", random_state=0, **one),

@@ -304,10 +304,10 @@ def cluster_blocks(
     rows = BlockRows(place, blocks)
     check_n_clusters(parameters.n_clusters, rows.n_documents)
     parameters.check()
-    if parameters.refine:
-        raise InputError(
-            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
-        )
+    for name in ("refine", "size_penalty"):
+        if value := getattr(parameters, name):
+            problem = "moves single documents, which blocks do not"
+            raise InputError(problem, argument=name, received=value, remedy="leave it out")
     if callable(parameters.init):
         raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
     if not rows.usable.size:

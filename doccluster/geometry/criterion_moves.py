@@ -25,6 +25,13 @@ from doccluster.geometry.sums import sums_by_label
 I1, I2, E1, G1, H1, H2 = range(len(NAMES))  # kernels are given the number
 
 
+class Criterion(NamedTuple):
+    """What a kernel raises: the number of a criterion, less a cost times the squared sizes of the clusters."""
+
+    code: int
+    squared_size_cost: float
+
+
 class Clusters(NamedTuple):
     """The numbers of clusters that criteria are made of."""
 
@@ -39,9 +46,10 @@ def inner_part(criterion, size, square):
     """Return the share of a cluster in the internal criterion."""
     if size <= 0.0:
         return 0.0
-    if criterion in (I1, H1):
-        return square / size
-    return np.sqrt(max(square, 0.0))
+    cost = criterion.squared_size_cost * size * size
+    if criterion.code in (I1, H1):
+        return square / size - cost
+    return np.sqrt(max(square, 0.0)) - cost
 
 
 @jit(inner=True)
@@ -50,7 +58,7 @@ def outer_part(criterion, size, square, product):
     if size <= 0.0:
         return 0.0
     square = max(square, MIN_SQUARE)
-    if criterion == G1:
+    if criterion.code == G1:
         return (product - square) / square
     return size * product / np.sqrt(square)
 
@@ -58,9 +66,9 @@ def outer_part(criterion, size, square, product):
 @jit(inner=True)
 def joined(criterion, inner, outer):
     """Return the criterion, turned so that more is better."""
-    if criterion in (I1, I2):
+    if criterion.code in (I1, I2):
         return inner
-    if criterion in (E1, G1):
+    if criterion.code in (E1, G1):
         return -outer
     return inner / max(outer, MIN_SQUARE)
 
@@ -158,6 +166,7 @@ def refine_by_moves(
     *,
     max_passes: int = 50,
     rng: np.random.Generator,
+    squared_size_cost: float = 0.0,
 ) -> Integers:
     """Return labels from which no move of a single document gains, or those after `max_passes` passes.
 
@@ -165,16 +174,17 @@ def refine_by_moves(
     table of float64 of the terms times the clusters.
 
     `criterion`: {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}. `rows`: csr array of shape (n_documents, n_terms), unit rows.
-    `labels`: int array of shape (n_documents,), 0..n_clusters-1.
+    `labels`: int array of shape (n_documents,), 0..n_clusters-1. `squared_size_cost`: what the sum of the squared sizes
+    of clusters takes from an internal criterion, per unit.
     """
-    code = NAMES.index(check_choice(criterion, NAMES, "criterion"))
+    raised = Criterion(NAMES.index(check_choice(criterion, NAMES, "criterion")), squared_size_cost)
     refined = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
     arrays = Csr.of(compact)
     for _ in range(max_passes):
         clusters, with_total = _state(compact, refined, n_clusters)  # again, so that rounding does not add up
         order = rng.permutation(refined.size)
-        moved = move_rows(code, arrays, order, MIN_GAIN, with_total, clusters, refined)
+        moved = move_rows(raised, arrays, order, MIN_GAIN, with_total, clusters, refined)
         if not moved:
             break
         del clusters  # before the next one is made, so that there is only one table

@@ -112,7 +112,7 @@ def tendency(
     max_documents : int
         Look at a random sample of this many documents where there are more: distances are between all pairs.
     metric : {"cosine", "euclidean"}
-        Whether rows are made unit, or taken as they are.
+        Whether rows are normalised, or taken as they are.
     null : {"deal", "permute", "uniform"}
         What the documents and distances are compared with: terms dealt out again as above, the values of each column
         dealt to rows, or points uniform in the box that the data span (Zaki & Meira).
@@ -340,7 +340,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
 def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
     """Yield the distances of all pairs of rows i < j, a block of rows i at a time, flat."""
     columns = np.arange(matrix.shape[0])
-    for rows, distances in _distance_blocks(matrix, matrix, metric):
+    for rows, distances in distance_blocks(matrix, matrix, metric):
         yield distances[columns[None, :] > columns[rows][:, None]]
 
 
@@ -349,14 +349,14 @@ def nearest_distances(
 ) -> Floats:
     """Return the distance of each query to the nearest row, leaving out the query's own row (by number) if given."""
     nearest = np.empty(queries.shape[0])
-    for rows, distances in _distance_blocks(queries, matrix, metric):
+    for rows, distances in distance_blocks(queries, matrix, metric):
         if own_rows is not None:
             distances[np.arange(distances.shape[0]), own_rows[rows]] = np.inf
         nearest[rows] = distances.min(axis=1)
     return nearest
 
 
-def _distance_blocks(queries: Matrix, matrix: Matrix, metric: Metric) -> Iterator[tuple[slice, Floats]]:
+def distance_blocks(queries: Matrix, matrix: Matrix, metric: Metric) -> Iterator[tuple[slice, Floats]]:
     """Yield (rows, distances of those queries to every row), float64 of shape (block, n_documents).
 
     "cosine" is 1 - x.y and expects unit or zero rows; "euclidean" takes rows as they are. A distance whose square is

@@ -1,8 +1,8 @@
-from doccluster.measures.cluster_matrices import ClusterDistances as ClusterDistances
-from doccluster.measures.cluster_matrices import ScatterMatrices as ScatterMatrices
-from doccluster.measures.cluster_matrices import cluster_distances as cluster_distances
-from doccluster.measures.cluster_matrices import hubert_gamma as hubert_gamma
-from doccluster.measures.cluster_matrices import scatter_matrices as scatter_matrices
+from doccluster.lab.cluster_matrices import ClusterDistances as ClusterDistances
+from doccluster.lab.cluster_matrices import ScatterMatrices as ScatterMatrices
+from doccluster.lab.cluster_matrices import cluster_distances as cluster_distances
+from doccluster.lab.cluster_matrices import hubert_gamma as hubert_gamma
+from doccluster.lab.cluster_matrices import scatter_matrices as scatter_matrices
 from doccluster.measures.judging import evaluate as evaluate
 from doccluster.measures.judging import score as score
 from doccluster.measures.registry import Measure as Measure

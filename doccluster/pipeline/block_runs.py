@@ -43,10 +43,10 @@ def check_block_settings(settings: RunSettings) -> None:
             received=settings.algorithm,
             expected=listed([name for name, algorithm in ALGORITHMS.items() if algorithm.works_in_blocks]),
         )
-    if (settings.clustering or {}).get("refine"):
-        raise InputError(
-            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
-        )
+    for name in ("refine", "size_penalty"):
+        if value := (settings.clustering or {}).get(name):
+            problem = "moves single documents, which blocks do not"
+            raise InputError(problem, argument=name, received=value, remedy="leave it out")
     if settings.topics is not None:
         raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
     if (other := getattr(settings.vectorizer, "other", None)) is not None:

@@ -5,6 +5,9 @@ from doccluster.lab.criteria import CriteriaOverK as CriteriaOverK
 from doccluster.lab.criteria import criteria_over_k as criteria_over_k
 from doccluster.lab.criteria import gap_k as gap_k
 from doccluster.lab.criteria import gap_statistic as gap_statistic
+from doccluster.lab.enumeration import ExactPartition as ExactPartition
+from doccluster.lab.enumeration import best_partition as best_partition
+from doccluster.lab.enumeration import n_partitions as n_partitions
 from doccluster.lab.resampling import stability as stability
 from doccluster.lab.synthetic_benchmark import benchmark_synthetic as benchmark_synthetic
 from doccluster.lab.tendency_tests import Tendency as Tendency

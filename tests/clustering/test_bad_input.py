@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
+from doccluster.clustering.k_means.seeds import SEEDINGS
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 
 
@@ -149,7 +150,7 @@ def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
     assert model.objective_ == pytest.approx(8)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("init", SEEDINGS)
 def test_identical_documents_make_one_cluster(init):
     rows = sparse.csr_array(np.tile([[0.6, 0.8, 0.0]], (9, 1)))
     with pytest.warns(DocclusterWarning, match="3 clusters asked for; the result has 1"):

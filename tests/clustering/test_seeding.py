@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.seeds import (
+    SEEDINGS,
+    _agglomerated_means,
+    _inlying_seeds,
     affordable_seeding,
     default_trials,
     kmeans_plus_plus,
     seeding_index,
 )
 from doccluster.clustering.k_means.unit_documents import unit_documents
+from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 
 
@@ -114,7 +120,7 @@ def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
 
 
 @pytest.mark.usefixtures("starts_threads")
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("init", SEEDINGS)
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
     monkeypatch.setattr("doccluster.clustering.k_means.unit_documents.SERIAL_WORK", 0)
     labels = [
@@ -158,3 +164,36 @@ def test_many_documents_give_the_seeds_of_the_definition(weighted):
     documents = unit_documents(as_documents(sparse.csr_array(rows)), weights=weights)
     found = kmeans_plus_plus(documents, 12, np.random.default_rng(2))
     assert list(found) == naive_seeds(rows, weights, 12, np.random.default_rng(2))
+
+
+def test_seeds_without_outliers_are_none_of_the_documents_that_are_far_from_all_others():
+    rng = np.random.default_rng(0)
+    rows = np.repeat(np.eye(12)[:3], 60, axis=0) + rng.random((180, 12)) * [0.1] * 12
+    rows[::20] = rng.random((9, 12)) * (rng.random((9, 12)) < 0.3) + np.eye(12)[3:12]  # nine outliers, one in twenty
+    documents = unit_documents(as_documents(rows))
+    cosines = (documents.matrix @ documents.matrix.T).toarray()
+    np.fill_diagonal(cosines, -1)
+    farthest = set(np.argsort(cosines.max(axis=1), kind="stable")[:9].tolist())
+    for seed in range(20):
+        seeds = _inlying_seeds(documents, 3, np.random.default_rng(seed)).toarray()
+        places = [int(np.flatnonzero((documents.matrix.toarray() == row).all(axis=1))[0]) for row in seeds]
+        assert not farthest & set(places)
+    # draws that nothing keeps from them take some
+    plain = [kmeans_plus_plus(documents, 3, np.random.default_rng(seed), n_trials=1).tolist() for seed in range(20)]
+    assert any(farthest & set(seeds) for seeds in plain)
+
+
+def test_agglomerated_seeds_are_the_centroids_of_scipy_s_average_linkage():
+    rows = np.random.default_rng(3).random((16, 6))  # the root of k n is n, so all are joined
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    documents = unit_documents(as_documents(rows))
+    seeds = _agglomerated_means(documents, 8, np.random.default_rng(0)).toarray()
+    labels = fcluster(linkage(pdist(rows, "cosine"), "average"), 8, "maxclust")
+    means = np.array([rows[labels == label].sum(axis=0) for label in np.unique(labels)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    assert sorted(map(tuple, seeds.round(5).tolist())) == sorted(map(tuple, means.astype(np.float32).round(5).tolist()))
+
+
+def test_seeds_from_agglomeration_refuse_a_limit_that_is_not_kept(rows):
+    with pytest.raises(InputError, match="leave out max_memory"):
+        SphericalKMeans(3, init="agglomerative", max_memory="1G").fit(rows)

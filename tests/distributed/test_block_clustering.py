@@ -12,7 +12,7 @@ from scipy import sparse
 
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.assign import SparseMeans
-from doccluster.clustering.k_means.seeds import draw_starts
+from doccluster.clustering.k_means.seeds import SEEDINGS, draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
@@ -81,7 +81,7 @@ def assert_same(found, expected):
     assert found.objective == pytest.approx(expected.objective, rel=1e-12)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("init", SEEDINGS)
 @pytest.mark.parametrize("keep_bytes", [0, 2**30])
 def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init, keep_bytes):
     parameters = SphericalParameters(9, init=init, n_init=2, random_state=4)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +35,8 @@ class Snapshot:
     objective: float
     n_iter: int
     converged: bool = False
+    history: tuple[float, ...] = ()  # the objective after each update
+    penalty: float = 0.0  # of the sizes of clusters
 
 
 class Steps(Protocol):
@@ -90,6 +92,7 @@ def run_start(
     given the state after every update, so that an interruption loses nothing.
     """
     number, objective = resume_from or (0, -np.inf)
+    history: list[float] = []
     if resume_from is None:
         steps.assign()
     while True:
@@ -97,16 +100,17 @@ def run_start(
             observe(steps, number, objective)
         before, objective = objective, steps.update()
         number += 1
+        history.append(objective)
         if keep:
             keep(steps.postpone_snapshot(number))
         n_moved, n_refilled = steps.assign()
         progress("cluster", number, limits.max_iter)
         if n_moved == 0:
-            return steps.finish(number, converged=True)
+            return replace(steps.finish(number, converged=True), history=tuple(history))
         is_last = number >= limits.max_iter or objective - before < limits.tol * objective
         # a cluster that was just refilled has no mean of its own before the next update
         if is_last and (not n_refilled or number >= limits.max_iter + LAST_REFILLS):
-            return steps.finish(number, converged=False)
+            return replace(steps.finish(number, converged=False), history=tuple(history))
 
 
 @dataclass(eq=False)
@@ -141,7 +145,7 @@ class BestStart:
             self.objectives.append(start.objective)
             if (len(self.labels) + 1) * start.labels.size <= KEPT_LABELS:
                 self.labels.append(start.labels.copy())
-            if self.best is None or start.objective > self.best.objective:
+            if self.best is None or start.objective - start.penalty > self.best.objective - self.best.penalty:
                 self.best = start
         assert self.best is not None
         return self.best

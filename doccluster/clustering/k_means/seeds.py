@@ -1,4 +1,4 @@
-"""The means at which starts begin: k-means++ in cosine form, random documents, the centroids of a sample, or given.
+"""The means at which starts begin: k-means++ in cosine form, random documents, from a sample, or given.
 
 k-means++ draws documents with a probability proportional to 1 - cosine to the nearest seed (half the squared Euclidean
 distance of unit vectors). It is greedy: of several draws the one that leaves the smallest sum is kept, which also keeps
@@ -21,11 +21,14 @@ from doccluster.base.blocks import share_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress, silent
 from doccluster.base.sparse_structure import Csr
+from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
+from doccluster.geometry.neighbours import nearest_neighbours
+from doccluster.geometry.sums import sums_by_label
 
 MAX_VISITS = 4e10  # entries, about a minute of one processor; beyond it seeds are drawn from a random sample
 SAMPLE_PER_SEED = 5  # documents that such a sample has at least for each seed
@@ -36,9 +39,11 @@ SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least this many for each cluster ...
 SAMPLE_ENOUGH = 1000  # ... and at most this many
 SAMPLE_ITERATIONS = 20
+OUTLIER_SHARE = 10  # 'without-outliers' leaves out one document in ten of the sample
+MAX_JOINED = 4_000  # documents that 'agglomerative' joins at most, 32 MB of distances, unless k is over half of that
 KEPT_ENTRIES = 300_000  # up to this many, a few megabytes, the index is kept from start to start
 
-SEEDINGS = ("k-means++", "random", "subsample")
+SEEDINGS = ("k-means++", "random", "subsample", "without-outliers", "agglomerative")
 
 Init = str | Callable[..., Any] | Any
 Index = Csr | SingleFloats
@@ -92,8 +97,12 @@ def draw_starts(
             yield _seeds(source, n_clusters, generator, seed_documents, index=index, progress=progress)
         elif init == "random":
             yield _drawn(source, n_clusters, generator).matrix
-        else:
+        elif init == "subsample":
             yield _sample_means(source, n_clusters, generator)
+        elif init == "without-outliers":
+            yield _inlying_seeds(source, n_clusters, generator)
+        else:
+            yield _agglomerated_means(source, n_clusters, generator)
 
 
 def check_init(init: Init) -> None:
@@ -153,10 +162,38 @@ def _drawn(source: SeedSource, n_documents: int, generator: np.random.Generator)
 
 def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
     """Return the means that clustering a random sample ends at, itself begun by k-means++."""
-    share = min(source.usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
-    sample = _drawn(source, max(share, SAMPLE_PER_CLUSTER * n_clusters), generator)
+    sample = _sample(source, n_clusters, generator)
     seeds = sample.matrix[kmeans_plus_plus(sample, n_clusters, generator)]
     return run_start(LloydSteps(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
+
+
+def _sample(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> UnitDocuments:
+    """Return one document in ten, at random, but at least 20 and at most 1,000 for each cluster."""
+    share = min(source.usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
+    return _drawn(source, max(share, SAMPLE_PER_CLUSTER * n_clusters), generator)
+
+
+def _inlying_seeds(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
+    """Return k-means++ seeds of a random sample without the tenth that is farthest from its nearest neighbour.
+
+    Source: the slides of Manning, Raghavan & Schuetze, Introduction to Information Retrieval, chapter 16.
+    """
+    sample = _sample(source, n_clusters, generator)
+    nearest = nearest_neighbours(sample.matrix, 1, fold=None, n_threads=sample.n_threads).similarity[:, 0]
+    n_outliers = min(sample.n_documents // OUTLIER_SHARE, max(0, sample.n_documents - n_clusters))
+    inliers = sample.take(np.sort(np.argsort(nearest, kind="stable")[n_outliers:]))
+    return inliers.matrix[kmeans_plus_plus(inliers, n_clusters, generator)]
+
+
+def _agglomerated_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
+    """Return the centroids of the root of k n random documents, joined by average linkage until k clusters are left.
+
+    Source: Cutting, Karger, Pedersen & Tukey 1992, Scatter/Gather (Buckshot), doi:10.1145/133160.133214.
+    """
+    n_joined = min(math.isqrt(n_clusters * source.usable.size), MAX_JOINED)
+    sample = _drawn(source, max(n_joined, 2 * n_clusters), generator)
+    labels = cut_tree(agglomerate(sample.matrix, n_threads=sample.n_threads), min(n_clusters, sample.n_documents))
+    return unit_rows_of(as_documents(sums_by_label(sample.matrix, labels, int(labels.max()) + 1)))
 
 
 def default_trials(n_clusters: int) -> int:

@@ -25,7 +25,7 @@ from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, check_weights, unit_documents
 from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters
-from doccluster.errors import NothingUsable
+from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.criterion_moves import refine_by_moves
 from doccluster.geometry.documents import Documents, as_documents
 
@@ -41,9 +41,11 @@ class SphericalParameters(SeededParameters):
     init: Init = parameter(
         "k-means++",
         "Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, "
-        "20 to 1,000 for each cluster), centroids (dense or sparse, normalised), or a function "
-        "``(X, n_clusters, random_state)`` that returns such.",
-        type="{'k-means++', 'random', 'subsample'}, matrix of shape (n_clusters, n_terms), or callable",
+        "20 to 1,000 for each cluster), k-means++ among such a sample without its outliers (the tenth farthest from "
+        "their nearest neighbour), the centroids of an agglomerated sample (Buckshot), centroids (dense or sparse, "
+        "normalised), or a function ``(X, n_clusters, random_state)`` that returns such.",
+        type="{'k-means++', 'random', 'subsample', 'without-outliers', 'agglomerative'}, matrix of shape "
+        "(n_clusters, n_terms), or callable",
     )
     n_init: int | Literal["auto"] = parameter(
         DEFAULT_STARTS,
@@ -72,6 +74,13 @@ class SphericalParameters(SeededParameters):
         "After the batch steps of each start, move single documents while that raises the objective (Dhillon, Guan and "
         "Kogan 2002); slower, and better optima.",
     )
+    size_penalty: float = parameter(
+        0.0,
+        "Above 0, single documents move at the end of each start against very small and very large clusters: a "
+        "document pays this times the size of its cluster over the mean size, in units of the cosine. Labels are then "
+        "not always those of the nearest centroid.",
+        low=0,
+    )
     verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 
     def check(self) -> None:
@@ -80,6 +89,13 @@ class SphericalParameters(SeededParameters):
         check_parameters(self)
         if self._draws_seeds and self.n_init != "auto":
             check_n_init(self.n_init)
+        if isinstance(self.init, str) and self.init == "agglomerative" and self.max_memory is not None:
+            raise InputError(
+                "keeps the distances of a sample, which max_memory does not plan",
+                argument="init",
+                received=self.init,
+                remedy="leave out max_memory, or take another init",
+            )
 
     @property
     def n_starts(self) -> int:
@@ -107,7 +123,7 @@ class SphericalParameters(SeededParameters):
             n_candidates=default_trials(self.n_clusters),
             draws_from_index=isinstance(self.init, str) and self.init != "random",
             skips=self.algorithm != "lloyd",
-            moves=self.refine,
+            moves=self.refine or self.size_penalty > 0,
         )
         affordable, _ = affordable_seeding(frequencies, n_documents, self.n_clusters)
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
@@ -122,6 +138,7 @@ class SphericalFit(ClusteringResult):
     objective: float  # sum of weights times cosine to the own centroid
     inertia: float  # sum of weights times (1 - cosine) over the documents that have terms
     n_iter: int  # iterations of the best start
+    history: tuple[float, ...] = ()  # its objective after each
 
 
 class FitInterrupted(KeyboardInterrupt):
@@ -180,11 +197,17 @@ def spherical_k_means(
     )
 
     begin = partial(LloydSteps, documents, n_head=plan.n_head, n_groups=plan.n_groups, keeps_sums=plan.keeps_sums)
-    refine = partial(refine_start, documents, limits=limits, begin=begin, progress=progress)
+
+    def finish(start: Snapshot) -> Snapshot:
+        if parameters.refine:
+            start = refine_start(documents, start, limits, begin, progress=progress)
+        return balanced_start(documents, start, parameters.size_penalty, begin) if parameters.size_penalty else start
+
     starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
     weight = float(np.sum(documents.weights[documents.is_usable]))
     notes = [] if checked.has_unit_rows else [NORMALISED]
-    how: dict[str, Any] = {"refine": refine if parameters.refine else None, "progress": progress}
+    moves = parameters.refine or parameters.size_penalty > 0
+    how: dict[str, Any] = {"refine": finish if moves else None, "progress": progress}
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
     with nullcontext() if documents.dense is None else library_threads(1, "blas"):
         return best_fit(best, starts, weight, parameters.n_clusters, notes, **how)
@@ -205,11 +228,7 @@ def refine_start(
     Iterative Clustering of High Dimensional Text Data Augmented by Local Search, ICDM 2002 (their first variation).
     `begin` returns the steps that begin at means and `labels`.
     """
-    matrix = documents.matrix
-    weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))  # I2 of these is the objective
-    rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
-    rows.eliminate_zeros()
-    best = start
+    best, rows = start, _weighted_rows(documents)
     for number in range(MAX_ROUNDS):
         n_clusters = best.means.shape[0]
         labels = refine_by_moves("i2", rows, best.labels, n_clusters, rng=np.random.default_rng(number))
@@ -220,8 +239,36 @@ def refine_start(
         settled = run_start(steps, limits, resume_from=(best.n_iter, -np.inf))
         if settled.objective <= best.objective:
             break
-        best = settled
+        best = replace(settled, history=(*best.history, *settled.history))
     return best
+
+
+def _weighted_rows(documents: UnitDocuments) -> CsrArray:
+    """Return the rows times their weights, of which the criterion I2 is the objective."""
+    matrix = documents.matrix
+    weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))
+    rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
+    rows.eliminate_zeros()
+    return rows
+
+
+def balanced_start(
+    documents: UnitDocuments, start: Snapshot, size_penalty: float, begin: Callable[..., LloydSteps]
+) -> Snapshot:
+    """Return a start after moves of single documents that raise the objective less the penalty of sizes.
+
+    The penalty is size_penalty k / (2 n) times the sum of the squared sizes, so that a document more or less in a
+    cluster of size s costs about size_penalty s / (n / k). Documents without terms or weight do not count.
+    """
+    rows, n_clusters = _weighted_rows(documents), start.means.shape[0]
+    is_counted = np.diff(rows.indptr) > 0
+    scale = size_penalty * n_clusters / (2 * np.count_nonzero(is_counted))
+    moved = refine_by_moves("i2", rows, start.labels, n_clusters, rng=np.random.default_rng(0), squared_size_cost=scale)
+    steps = begin(start.means, labels=moved.astype(np.int32))
+    objective = steps.update()
+    balanced = steps.finish(start.n_iter + 1, converged=False)
+    sizes = np.bincount(balanced.labels[is_counted], minlength=n_clusters).astype(np.float64)
+    return replace(balanced, history=(*start.history, objective), penalty=scale * float(sizes @ sizes))
 
 
 def best_fit(
@@ -243,6 +290,7 @@ def best_fit(
             objective=start.objective,
             inertia=weight - start.objective,
             n_iter=start.n_iter,
+            history=start.history,
         )
 
     try:

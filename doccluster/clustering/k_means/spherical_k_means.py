@@ -45,6 +45,8 @@ class SphericalKMeans(
         Sum of weights times (1 - cosine) over the documents that have terms.
     n_iter_ : int
         Iterations of the best start.
+    history_ : tuple of float
+        Its objective after each iteration; empty where Ctrl-C ended it.
     interrupted_ : bool
         Whether Ctrl-C ended the fit; the attributes are then those of the best start so far.
     n_features_in_, feature_names_in_
@@ -86,6 +88,7 @@ class SphericalKMeans(
             fit = stopped.best_start()
         self.labels_, self.centroids_ = fit.labels, fit.centroids
         self.objective_, self.inertia_, self.n_iter_ = fit.objective, fit.inertia, fit.n_iter
+        self.history_ = fit.history
         self._n_features_out, self.interrupted_ = fit.centroids.shape[0], fit.interrupted
         if fit.interrupted:
             raise FitInterrupted(fit)

@@ -82,7 +82,7 @@ class DocumentParameters(SeededParameters):
     init: Init = parameter(
         "k-means++",
         "How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.",
-        type="{'k-means++', 'random', 'subsample'} or callable",
+        type="{'k-means++', 'random', 'subsample', 'without-outliers', 'agglomerative'} or callable",
     )
     n_init: int | Literal["auto"] = parameter(
         10, "Starts of spherical k-means; the best is kept.", type="int or 'auto'"

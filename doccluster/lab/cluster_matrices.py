@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,11 @@ from doccluster.base.arrays import Floats, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.partition import Partition
-from doccluster.measures._distances import PairwiseDistances
+from doccluster.lab.tendency_tests import Metric, distance_blocks
 
 MAX_SCATTER_TERMS = 5_000  # two matrices of 200 MB each
 BLOCK_ROWS = 1_024
@@ -49,7 +51,7 @@ class ScatterMatrices(ShortRepr):
 
 
 @at_the_door
-def cluster_distances(labels: Iterable[object], *, vectors: object, metric: str = "euclidean") -> ClusterDistances:
+def cluster_distances(labels: Iterable[object], *, vectors: object, metric: Metric = "euclidean") -> ClusterDistances:
     """Return the distances between clusters: their sums (eq. 17.29), the least and the largest.
 
     Parameters
@@ -71,8 +73,18 @@ def cluster_distances(labels: Iterable[object], *, vectors: object, metric: str 
            [5., 0.]])
     """
     documents = as_documents(getattr(vectors, "matrix", vectors))
-    pairs = PairwiseDistances(ClusterEvidence(documents, Partition.from_labels(labels), metric=metric))
-    return ClusterDistances(pairs.block_weights, pairs.block_least, pairs.block_largest)
+    is_cosine = check_choice(metric, get_args(Metric), "metric") == "cosine"
+    evidence = ClusterEvidence(documents, Partition.from_labels(labels), metric=metric)
+    order = np.argsort(evidence.labels, kind="stable")  # by cluster, so that each is a range of columns
+    matrix, sorted_labels = (documents.unit if is_cosine else documents.matrix)[order], evidence.labels[order]
+    starts, k = np.flatnonzero(np.diff(sorted_labels, prepend=-1)), evidence.n_clusters
+    weights, least, largest = np.zeros((k, k)), np.full((k, k), np.inf), np.zeros((k, k))
+    for rows, distances in distance_blocks(matrix, matrix, metric):
+        np.add.at(weights, sorted_labels[rows], np.add.reduceat(distances, starts, axis=1))
+        np.minimum.at(least, sorted_labels[rows], np.minimum.reduceat(distances, starts, axis=1))
+        np.maximum.at(largest, sorted_labels[rows], np.maximum.reduceat(distances, starts, axis=1))
+    np.fill_diagonal(least, np.inf)
+    return ClusterDistances(weights, least, largest)
 
 
 @at_the_door
