@@ -22,6 +22,7 @@ from website.sample import sample_pages
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 REPLACED = ("reference/measures.md", "reference/cli.md")  # the site has a page for each measure and each verb
+NO_PAGES = ("paper.md",)  # for a journal
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md")
 GENERATED: tuple[Callable[[], dict[str, str]], ...] = (
     *(measure_pages, command_pages, api_pages, sample_pages, notebook_pages),
@@ -36,7 +37,7 @@ def gather(sources: pathlib.Path) -> None:
     sources.mkdir(parents=True)
     for path in sorted((ROOT / "docs").rglob("*")):
         target = path.relative_to(ROOT / "docs")
-        if path.is_dir() or path == NOTEBOOK or target.as_posix() in REPLACED:
+        if path.is_dir() or path == NOTEBOOK or target.as_posix() in (*REPLACED, *NO_PAGES):
             continue
         if path.suffix == ".md":
             write(sources / target, site_text(path.read_text(encoding="utf-8"), path, sources))
