@@ -181,7 +181,8 @@ def reproduce_command(names: Sequence[str], data: Path | None, quick: bool, outp
     if as_json:
         print_json([asdict(row) for row in rows])
     if all(row.ours is None for row in rows):
-        raise NothingUsable("no number could be computed", remedy="name the folder of the data with --data")
+        remedy = f"name the folder of the data with --data{', and leave out --quick' if quick else ''}"
+        raise NothingUsable("no number could be computed", remedy=remedy)
     if any(row.verdict in UNEXPECTED for row in rows):
         sys.exit(1)  # as `rerun` does
 

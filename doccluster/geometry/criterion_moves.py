@@ -46,10 +46,10 @@ def inner_part(criterion, size, square):
     """Return the share of a cluster in the internal criterion."""
     if size <= 0.0:
         return 0.0
-    cost = criterion.squared_size_cost * size * size
-    if criterion.code in (I1, H1):
-        return square / size - cost
-    return np.sqrt(max(square, 0.0)) - cost
+    share = square / size if criterion.code in (I1, H1) else np.sqrt(max(square, 0.0))
+    if criterion.squared_size_cost > 0.0:
+        share -= criterion.squared_size_cost * size * size
+    return share
 
 
 @jit(inner=True)

@@ -66,6 +66,9 @@ choose-k tiny --k 2-4 --json
 choose-k tiny --k 2-4 --criterion silhouette --criterion knee
 tendency articles.jsonl --sample 60
 tendency articles.jsonl --sample 60 --json
+reproduce iir
+reproduce iir --json
+reproduce retrieval
 prevalence stories --by source
 prevalence stories --by topic --words 0
 prevalence stories --by month --json
