@@ -22,7 +22,6 @@ from pathlib import Path
 
 import click
 
-from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import Column
 from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, say_below
 from doccluster.cli.verb import Verb
@@ -176,8 +175,17 @@ def reproduce_command(names: Sequence[str], data: Path | None, quick: bool, outp
     computed.
     """
     chosen = list(ROOMS) if not names or "all" in names else list(dict.fromkeys(names))
+    rows: list[PrintedNumber] = []
     with progress_shown(quiet=as_json) as progress:
-        rows = reproduce_all(chosen, quick, data, output, is_shown=not as_json, progress=progress)
+        for number, name in enumerate(chosen):
+            progress("reproduce", number, len(chosen))
+            folder, show = None if output is None else output / name, _keep_silent if as_json else say
+            numbers = reproduce(name, quick=quick, data=data, output=folder, show=show)
+            if not as_json:
+                say_below(f"{name}: {importlib.import_module(ROOMS[name]).SOURCE}", 0)
+                print_numbers(numbers)
+                say()
+            rows += numbers
     if as_json:
         print_json([asdict(row) for row in rows])
     if all(row.ours is None for row in rows):
@@ -185,26 +193,3 @@ def reproduce_command(names: Sequence[str], data: Path | None, quick: bool, outp
         raise NothingUsable("no number could be computed", remedy=remedy)
     if any(row.verdict in UNEXPECTED for row in rows):
         sys.exit(1)  # as `rerun` does
-
-
-def reproduce_all(
-    names: Sequence[str],
-    quick: bool,
-    data: Path | None,
-    output: Path | None,
-    *,
-    is_shown: bool = True,
-    progress: Progress = silent,
-) -> list[PrintedNumber]:
-    """Return the rows of several sources, printed source by source where they are to be shown."""
-    every: list[PrintedNumber] = []
-    for number, name in enumerate(names):
-        progress("reproduce", number, len(names))
-        folder = None if output is None else output / name
-        rows = reproduce(name, quick=quick, data=data, output=folder, show=say if is_shown else _keep_silent)
-        if is_shown:
-            say_below(f"{name}: {importlib.import_module(ROOMS[name]).SOURCE}", 0)
-            print_numbers(rows)
-            say()
-        every += rows
-    return every

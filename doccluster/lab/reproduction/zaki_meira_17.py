@@ -12,8 +12,6 @@ from sklearn.cluster import KMeans
 
 from doccluster.base.arrays import AnyArray, Floats, Integers, Labels
 from doccluster.cli.reproduction import Work, printed_values
-from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.partition import Partition
 from doccluster.lab.criteria import best_k, criteria_over_k, delta_ch, gap_k
 from doccluster.lab.resampling import stability
 from doccluster.lab.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
@@ -99,10 +97,8 @@ def internal(points: Floats, good: Labels, bad: Labels) -> dict[str, float]:
     distances = np.sort([np.linalg.norm(a - b) for i, a in enumerate(points) for b in points[i + 1 :]])
     lowest, highest = distances[:n_in].sum(), distances[-n_in:].sum()
     pairs = {"C1,C1": (0, 0), "C1,C2": (0, 1), "C1,C3": (0, 2), "C2,C2": (1, 1), "C2,C3": (1, 2), "C3,C3": (2, 2)}
-    apart = [points[good == c] for c in order]
-    spread = np.sqrt([ClusterEvidence(part, alone(part), metric="euclidean").centres.rss / len(part) for part in apart])
-    means = np.array([points[good == c].mean(axis=0) for c in order])
-    ratio = {(i, j): (spread[i] + spread[j]) / np.linalg.norm(means[i] - means[j]) for i, j in ((0, 1), (0, 2), (1, 2))}
+    spread = np.sqrt(np.asarray(score("rss", good, **judged).per_cluster) / np.bincount(good))[order]
+    ratios = np.asarray(score("davies_bouldin", good, **judged).per_pair)[np.ix_(order, order)]
     n_pairs = len(points) * (len(points) - 1) / 2
     names = {
         "BetaCV": "beta_cv",
@@ -126,15 +122,10 @@ def internal(points: Floats, good: Labels, bad: Labels) -> dict[str, float]:
         "17.6 W_max": highest,
         "17.6 W_max - W_min": highest - lowest,
         **{f"17.6 sigma{i + 1}": spread[i] for i in range(3)},
-        **{f"17.6 DB{i + 1}{j + 1}": quotient for (i, j), quotient in ratio.items()},
+        **{f"17.6 DB{i + 1}{j + 1}": ratios[i, j] for i, j in ((0, 1), (0, 2), (1, 2))},
         "17.6 s_1 (row 61, 0-based)": np.asarray(score("silhouette", good, **judged).per_document)[61],
         "17.6 Gamma sum": values["17.6 Gamma"] * n_pairs,
     }
-
-
-def alone(points: Floats) -> Partition:
-    """Return the partition with a single cluster."""
-    return Partition.from_labels(np.zeros(len(points), dtype=int))
 
 
 def scatter(points: Floats, good: Labels) -> dict[str, float]:
