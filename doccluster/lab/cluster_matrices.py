@@ -6,8 +6,7 @@ Source: Zaki & Meira, Data Mining and Analysis, chapter 17.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,7 @@ import numpy.typing as npt
 from doccluster.base.arrays import Floats, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import ShortRepr
-from doccluster.base.validation import check_choice
+from doccluster.base.validation import check_choice, check_matrix
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.partition import Partition
@@ -26,24 +24,15 @@ MAX_SCATTER_TERMS = 5_000  # two matrices of 200 MB each
 BLOCK_ROWS = 1_024
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ClusterDistances(ShortRepr):
-    """Distances of all documents, by pair of clusters; float64 arrays of shape (n_clusters, n_clusters).
+class ClusterDistances(NamedTuple):
+    """Distances of all documents, by pair of clusters; float64 arrays of shape (n_clusters, n_clusters)."""
 
-    Attributes
-    ----------
-    weights : W(C_i, C_j), the sum of the distances of ordered pairs, so that a pair within a cluster counts twice
-    least : the least distance between two clusters, infinite on the diagonal
-    largest : the largest distance between two clusters, or within one
-    """
-
-    weights: Floats
-    least: Floats
-    largest: Floats
+    weights: Floats  # W(C_i, C_j), the sum over ordered pairs, so that a pair within a cluster counts twice
+    least: Floats  # between two clusters, infinite on the diagonal
+    largest: Floats  # between two clusters, or within one
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScatterMatrices(ShortRepr):
+class ScatterMatrices(NamedTuple):
     """Scatter within clusters and between them; float64 arrays of shape (n_terms, n_terms), whose sum is S."""
 
     within: Floats
@@ -152,8 +141,8 @@ def hubert_gamma(first: npt.ArrayLike, second: npt.ArrayLike, *, normalized: boo
     >>> hubert_gamma(distances, is_apart), round(hubert_gamma(distances, is_apart, normalized=True), 3)
     (2.0, 0.756)
     """
-    x, y = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if x.ndim != 2 or x.shape != y.shape or x.shape[0] != x.shape[1] or x.shape[0] < 2:
+    x, y = (np.asarray(check_matrix(np.asarray(table)), np.float64) for table in (first, second))
+    if x.shape != y.shape or x.shape[0] != x.shape[1] or x.shape[0] < 2:
         raise InputError(
             f"matrices of shapes {x.shape} and {y.shape} cannot be compared",
             remedy="give two square ones with a line and a column for each document",

@@ -298,14 +298,19 @@ def spatial_histogram_test(
     return Tendency("spatial_kl", values, null_values, note)
 
 
-def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int) -> Array:
+def cell_counts(points: Any, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int) -> Array:
     """Return how many points lie in each cell of a grid with `bins` equal bins in each dimension, one axis for each.
 
     The right edge belongs to the last bin.
 
     Raises InputError if the grid has more than 10,000,000 cells (bins to the power of the dimensions).
     """
-    n_dimensions = np.shape(points)[1]
+    points = check_matrix(points, name="points")
+    n_dimensions = points.shape[1]
+    if np.shape(low) != (n_dimensions,) or np.shape(high) != (n_dimensions,):
+        raise InputError(
+            f"low and high are not the ends of {n_dimensions} dimensions", remedy="give one number for each column"
+        )
     if bins**n_dimensions > MAX_GRID_CELLS:
         raise InputError(
             f"{bins} bins in {n_dimensions} dimensions are {bins}^{n_dimensions} cells, over the limit of"
@@ -325,9 +330,11 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
     >>> round(kl_divergence([4, 0, 3, 3], [2, 2, 6, 0], zero="skip"), 12)
     0.1
     """
-    counts, reference = np.asarray(f, dtype=np.float64), np.asarray(g, dtype=np.float64)
+    counts, reference = (check_matrix([np.ravel(cells)], name="f and g")[0].astype(np.float64) for cells in (f, g))
     if check_choice(zero, get_args(ZeroCells), "zero") == "smooth":
         counts, reference = counts + 0.5, reference + 0.5
+    if counts.size != reference.size or min(counts.min(), reference.min()) < 0 or not counts.sum() * reference.sum():
+        raise InputError("f and g are no histograms over the same cells", remedy="give counts, one for each cell")
     p, q = counts / counts.sum(), reference / reference.sum()
     counted = p > 0
     if np.any(counted & (q == 0)):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.text_table import shortened
+from doccluster.base.validation import check_matrix
 from doccluster.errors import InputError
 from doccluster.report.canvas import (
     Path,
@@ -373,8 +374,8 @@ def cluster_graph(
     InputError
         If the points are not in a plane, there is not one label for each, or a figure would have over 200,000 lines.
     """
-    places, names = np.asarray(points, np.float64), np.asarray(labels)
-    if places.ndim != 2 or places.shape[1] != 2 or names.shape != places.shape[:1]:
+    places, names = np.asarray(check_matrix(np.asarray(points), name="points"), np.float64), np.asarray(labels)
+    if places.shape[1] != 2 or names.shape != places.shape[:1]:
         raise InputError(
             f"points of shape {places.shape} and labels of shape {names.shape} are no clustering in a plane",
             remedy="give two numbers and a label for each point",

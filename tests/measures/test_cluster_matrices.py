@@ -95,6 +95,7 @@ def test_hubert_of_two_arbitrary_matrices_is_a_correlation():
     [
         (lambda: hubert_gamma(np.eye(3), np.eye(4)), "give two square ones"),
         (lambda: hubert_gamma(np.ones((3, 4)), np.ones((3, 4))), "give two square ones"),
+        (lambda: hubert_gamma([["a"]], [["b"]]), "text"),
         (lambda: scatter_matrices([0, 1], vectors=sparse.csr_array(np.ones((2, 6000)))), "project the vectors"),
         (lambda: cluster_distances([0, 1], vectors=np.eye(3)), "3 document vectors and 2 labels"),
         (lambda: cluster_distances([0, 1, 1], vectors=np.eye(3), metric="taxi"), "metric"),

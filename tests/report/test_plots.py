@@ -217,5 +217,7 @@ def test_the_graph_of_a_clustering_has_a_line_for_each_pair_within_a_cluster():
     assert not plots.cluster_graph(points, labels, with_edges=False).axes[0].lines
     with pytest.raises(InputError, match="two numbers and a label"):
         plots.cluster_graph(points[:, :1], labels)
+    with pytest.raises(InputError, match="text"):
+        plots.cluster_graph([["a", "b"]], [0])
     with pytest.raises(InputError, match="no edges"):
         plots.cluster_graph(np.zeros((1000, 2)), [0] * 1000)

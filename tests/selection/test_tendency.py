@@ -67,6 +67,22 @@ def test_kl_by_hand():
         tendency.kl_divergence(f, g, zero="ignore")
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tendency.kl_divergence([1, 2], [1, 2, 3]), "no histograms"),
+        (lambda: tendency.kl_divergence([0, 0], [1, 2], zero="skip"), "no histograms"),
+        (lambda: tendency.kl_divergence([1, -2], [1, 2]), "no histograms"),
+        (lambda: tendency.kl_divergence(["a"], ["b"]), "text"),
+        (lambda: tendency.cell_counts([[1.0, 2.0]], low=[0], high=[1, 1], bins=2), "one number for each column"),
+        (lambda: tendency.cell_counts([1.0, 2.0], low=[0], high=[1], bins=2), "2-D|2 dim|1 dim"),
+    ],
+)
+def test_what_is_no_histogram_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
 def test_pair_distances_are_those_of_all_pairs():
     matrix = blocks_of_topics(20)
     dense = matrix.toarray()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from doccluster.clustering.mixtures import vmf_functions as vmf
+from doccluster.errors import InputError
 from experiments.vmf_functions.definition import CONCENTRATIONS, DIMENSIONS, defined_values
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -75,3 +76,9 @@ def test_arrays_hold_the_values_of_the_single_numbers():
     assert logs.tolist() == pytest.approx([vmf.log_normalizer(30, kappa) for kappa in kappas], rel=1e-15)
     assert means.tolist() == pytest.approx([vmf.mean_resultant(30, kappa) for kappa in kappas], rel=1e-15)
     np.testing.assert_allclose(vmf.concentration(30, means, 1e7), kappas, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("n_dimensions", "kappa"), [(1, 1.0), (3, -1.0), (3, [1.0, -0.5]), (3, float("nan"))])
+def test_what_no_distribution_has_is_refused(n_dimensions, kappa):
+    with pytest.raises(InputError, match="give at least 2 dimensions"):
+        vmf.log_normalizer(n_dimensions, kappa)

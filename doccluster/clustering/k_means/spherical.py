@@ -80,6 +80,7 @@ class SphericalParameters(SeededParameters):
         "document pays this times the size of its cluster over the mean size, in units of the cosine. Labels are then "
         "not always those of the nearest centroid.",
         low=0,
+        high=1e6,
     )
     verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 

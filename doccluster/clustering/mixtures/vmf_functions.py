@@ -29,6 +29,7 @@ from doccluster.base.arrays import Array, Floats, Integers, Reals
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.validation import RandomState, as_generator
+from doccluster.errors import InputError
 
 MAX_CONCENTRATION = 1e7  # the largest concentration that is drawn or estimated; the precision is tested up to here
 
@@ -111,8 +112,16 @@ def log_normalizer_plus_kappa(n_dimensions: int, kappa: object) -> Any:
     return _like(kappa, log_power_ratio + steps - 0.5 * n_dimensions * np.log(2.0 * np.pi))
 
 
-def log_normalizer(n_dimensions: int, kappa: object) -> Any:
-    """Return log C_d(kappa), the logarithm of the normalising constant of the density; of a number or an array."""
+def log_normalizer(n_dimensions: int, kappa: Any) -> Any:
+    """Return log C_d(kappa), the logarithm of the normalising constant of the density; of a number or an array.
+
+    Raises InputError if a concentration is below 0, or there are fewer than 2 dimensions.
+    """
+    if n_dimensions < 2 or not np.min(kappa, initial=0.0) >= 0:
+        raise InputError(
+            f"no von Mises-Fisher distribution has {n_dimensions} dimensions and the concentration {kappa}",
+            remedy="give at least 2 dimensions and concentrations >= 0",
+        )
     return log_normalizer_plus_kappa(n_dimensions, kappa) - kappa
 
 
