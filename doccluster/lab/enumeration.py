@@ -50,8 +50,7 @@ def n_partitions(n_documents: int, n_clusters: int) -> int:
     """
     k = check_positive_int(n_clusters, "n_clusters")
     n = check_positive_int(n_documents, "n_documents")
-    signed: Iterator[int] = (math.comb(k, j) * (-1) ** (k - j) * j**n for j in range(k + 1))  # inclusion and exclusion
-    return sum(signed) // math.factorial(k)
+    return sum(math.comb(k, j) * int((-1) ** (k - j)) * j**n for j in range(k + 1)) // math.factorial(k)
 
 
 @at_the_door

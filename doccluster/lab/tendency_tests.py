@@ -114,8 +114,7 @@ def tendency(
     metric : {"cosine", "euclidean"}
         Whether rows are normalised, or taken as they are.
     null : {"deal", "permute", "uniform"}
-        What the documents and distances are compared with: terms dealt out again as above, the values of each column
-        dealt to rows, or points uniform in the box that the data span (Zaki & Meira).
+        Terms dealt out again, the values of each column dealt to rows, or points uniform in the box of the data.
 
     Raises
     ------

@@ -21,13 +21,11 @@ from doccluster.base.blocks import share_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress, silent
 from doccluster.base.sparse_structure import Csr
-from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.geometry.sums import sums_by_label
 
 MAX_VISITS = 4e10  # entries, about a minute of one processor; beyond it seeds are drawn from a random sample
@@ -178,6 +176,8 @@ def _inlying_seeds(source: SeedSource, n_clusters: int, generator: np.random.Gen
 
     Source: the slides of Manning, Raghavan & Schuetze, Introduction to Information Retrieval, chapter 16.
     """
+    from doccluster.geometry.neighbours import nearest_neighbours  # other starts begin without it
+
     sample = _sample(source, n_clusters, generator)
     nearest = nearest_neighbours(sample.matrix, 1, fold=None, n_threads=sample.n_threads).similarity[:, 0]
     n_outliers = min(sample.n_documents // OUTLIER_SHARE, max(0, sample.n_documents - n_clusters))
@@ -190,6 +190,8 @@ def _agglomerated_means(source: SeedSource, n_clusters: int, generator: np.rando
 
     Source: Cutting, Karger, Pedersen & Tukey 1992, Scatter/Gather (Buckshot), doi:10.1145/133160.133214.
     """
+    from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree  # as above
+
     n_joined = min(math.isqrt(n_clusters * source.usable.size), MAX_JOINED)
     sample = _drawn(source, max(n_joined, 2 * n_clusters), generator)
     labels = cut_tree(agglomerate(sample.matrix, n_threads=sample.n_threads), min(n_clusters, sample.n_documents))
