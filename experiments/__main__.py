@@ -12,7 +12,7 @@ import pathlib
 import sys
 from dataclasses import asdict
 
-from doccluster.cli.reproduction import UNEXPECTED, print_numbers, reproduce
+from doccluster.cli.reproduction import UNEXPECTED, print_columns, print_numbers, reproduce
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPORA = HERE.parents[1] / "shared" / "corpora"
@@ -44,12 +44,13 @@ def main() -> int:
     for name in SOURCES if "all" in given.names else given.names:
         source, folder = SOURCES[name]
         output = HERE / folder / "results" if given.keep else given.output and given.output / name
-        show = {} if given.json else {"show": print}
+        show = {} if given.json else {"show": print_columns}
         data = CORPORA if CORPORA.is_dir() else None
+        if not given.json:
+            print(f"\n{name}", flush=True)
         found = reproduce(source, quick=given.quick, data=data, output=output, **show)
         rows += found
         if not given.json:
-            print(f"\n{name}", flush=True)
             print_numbers(found)
     if given.json:
         json.dump([asdict(row) for row in rows], sys.stdout, indent=2)

@@ -16,8 +16,8 @@ import math
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
@@ -40,7 +40,10 @@ NO_DATA, LEFT_OUT = "no data: name --data", "left out (quick)"
 UNEXPECTED = {"differs", "not computed"}
 
 
-def _keep_silent(table: str) -> None:
+Table = Mapping[str, Sequence[str]]
+
+
+def _keep_silent(table: Table) -> None:
     """Print nothing."""
 
 
@@ -55,7 +58,7 @@ class Work:
     quick: bool = False
     data: Path | None = None
     tables: Path | None = None
-    show: Callable[[str], object] = _keep_silent
+    show: Callable[[Table], object] = _keep_silent
     seed: int = 0
 
     def files(self, pattern: str) -> list[Path]:
@@ -90,7 +93,7 @@ def reproduce(
     quick: bool = False,
     data: Path | None = None,
     output: Path | None = None,
-    show: Callable[[str], object] = _keep_silent,
+    show: Callable[[Table], object] = _keep_silent,
 ) -> list[PrintedNumber]:
     """Return one row per printed number of a source of `ROOMS`; those that were left out say so.
 
@@ -140,6 +143,13 @@ def _write(folder: Path, rows: Iterable[PrintedNumber]) -> None:
     (folder / "versions.json").write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
 
 
+def print_columns(table: Table) -> None:
+    """Print a table that belongs to the numbers; its first two columns are words."""
+    first, second, *others = (Column(name, cells, fit="wrap") for name, cells in table.items())
+    print_table([replace(first, align="left"), replace(second, align="left"), *others], has_rule=False, indent=2)
+    say()
+
+
 def print_numbers(rows: Sequence[PrintedNumber]) -> None:
     """Print the numbers of a source, and how many agree."""
     verdicts = [
@@ -179,10 +189,11 @@ def reproduce_command(names: Sequence[str], data: Path | None, quick: bool, outp
     with progress_shown(quiet=as_json) as progress:
         for number, name in enumerate(chosen):
             progress("reproduce", number, len(chosen))
-            folder, show = None if output is None else output / name, _keep_silent if as_json else say
-            numbers = reproduce(name, quick=quick, data=data, output=folder, show=show)
+            folder, show = None if output is None else output / name, _keep_silent if as_json else print_columns
             if not as_json:
                 say_below(f"{name}: {importlib.import_module(ROOMS[name]).SOURCE}", 0)
+            numbers = reproduce(name, quick=quick, data=data, output=folder, show=show)
+            if not as_json:
                 print_numbers(numbers)
                 say()
             rows += numbers

@@ -10,6 +10,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import squareform
 
 from doccluster.base.arrays import Floats, is_sparse
 from doccluster.base.blocks import row_blocks
@@ -147,13 +148,9 @@ def hubert_gamma(first: npt.ArrayLike, second: npt.ArrayLike, *, normalized: boo
             f"matrices of shapes {x.shape} and {y.shape} cannot be compared",
             remedy="give two square ones with a line and a column for each document",
         )
-    above = [(x[row, row + 1 :], y[row, row + 1 :]) for row in range(x.shape[0] - 1)]  # views, a line at a time
-    n_pairs = x.shape[0] * (x.shape[0] - 1) / 2
+    a, b = (squareform(table, checks=False) for table in (x, y))  # what is above the diagonal
     if not normalized:
-        return float(sum(a @ b for a, b in above) / n_pairs)
-    mean_x, mean_y = (sum(float(line.sum()) for line in lines) / n_pairs for lines in zip(*above, strict=True))
-    products, square_x, square_y = np.sum(
-        [((a - mean_x) @ (b - mean_y), np.square(a - mean_x).sum(), np.square(b - mean_y).sum()) for a, b in above],
-        axis=0,
-    )
-    return float(products / np.sqrt(square_x * square_y)) if square_x > 0 and square_y > 0 else float("nan")
+        return float(a @ b / a.size)
+    a, b = a - a.mean(), b - b.mean()
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b / lengths) if lengths > 0 else float("nan")

@@ -180,11 +180,8 @@ def criteria_over_k(
         {"k": sizes, **{name: [curve.get(k, math.nan) for k in sizes] for name, curve in columns.items()}}
     )
     result = CriteriaOverK(table, {}, labels)
-    is_distance = get_measure(stability_measure).direction == "lower"
-    choices = {name: _choice(name, result, n_null, penalty) for name in names}
-    if is_distance and "stability" in choices:
-        choices["stability"] = best_k(result.curve("stability"), largest=False)
-    return replace(result, choices=choices)
+    least_is_best = {"delta"} | ({"stability"} if get_measure(stability_measure).direction == "lower" else set())
+    return replace(result, choices={name: _choice(name, result, n_null, penalty, least_is_best) for name in names})
 
 
 def _fit_sizes(
@@ -219,7 +216,9 @@ def within_weight(evidence: ClusterEvidence) -> float:
     return float(sum(block.sum() for rows in clusters for block in pair_distances(rows, metric="euclidean")))
 
 
-def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None) -> int | None:
+def _choice(
+    name: str, result: CriteriaOverK, n_null: int, penalty: float | None, least_is_best: set[str]
+) -> int | None:
     """Return the k that one criterion chooses from its curve."""
     curve = result.curve
     if name == "gap":
@@ -232,7 +231,7 @@ def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None
         return penalised_k(curve("rss"), penalty=math.nan if penalty is None else penalty)
     if name == "hartigan":
         return hartigan_k(curve("hartigan"))
-    return best_k(curve(name.replace("-", "_")), largest=name != "delta")
+    return best_k(curve(name.replace("-", "_")), largest=name not in least_is_best)
 
 
 def best_k(values: Mapping[int, float], *, largest: bool = True) -> int | None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from doccluster.base.arrays import Integers, Labels, is_sparse
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import check_choice, check_n_clusters, check_positive_int
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
@@ -23,23 +22,12 @@ MAX_PARTITIONS = 5_000_000  # some seconds
 BLOCK = 4_096  # partitions at a time
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExactPartition(ShortRepr):
-    """The best of all partitions into k clusters that are not empty.
+class ExactPartition(NamedTuple):
+    """The best of all partitions into k clusters that are not empty."""
 
-    Attributes
-    ----------
-    labels : int64 array of shape (n_documents,)
-        Numbered by their first document; the first such partition where several are equally good.
-    objective : float
-        The sum of the cosines to the own centroid (the largest), or RSS (the least).
-    n_partitions : int
-        How many there were.
-    """
-
-    labels: Labels
-    objective: float
-    n_partitions: int
+    labels: Labels  # numbered by their first document; the first such partition where several are equally good
+    objective: float  # the sum of the cosines to the own centroid (the largest), or RSS (the least)
+    n_partitions: int  # how many there were
 
 
 def n_partitions(n_documents: int, n_clusters: int) -> int:
@@ -50,7 +38,8 @@ def n_partitions(n_documents: int, n_clusters: int) -> int:
     """
     k = check_positive_int(n_clusters, "n_clusters")
     n = check_positive_int(n_documents, "n_documents")
-    return sum(math.comb(k, j) * int((-1) ** (k - j)) * j**n for j in range(k + 1)) // math.factorial(k)
+    signs: list[int] = [1 - 2 * ((k - j) % 2) for j in range(k + 1)]
+    return sum(signs[j] * math.comb(k, j) * int(j**n) for j in range(k + 1)) // math.factorial(k)
 
 
 @at_the_door

@@ -65,7 +65,7 @@ def reproduce(work: Work) -> dict[str, float]:
             table = as_text(pd.concat(parts))
             if work.tables is not None:
                 table.to_csv(work.tables / f"{kind}.csv", index=False, lineterminator="\n")
-            work.show(f"{table.to_string(index=False)}\n")
+            work.show({str(name): cells.tolist() for name, cells in table.items()})
     return ours
 
 

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from doccluster.cli.reproduction import Work
+from doccluster.cli.reproduction import Work, print_columns
 from doccluster.retrieval.judged_collections import Collection
 from doccluster.retrieval.judged_models import compare_models, cross_validated, judge, prune, randomisation_p, reproduce
 from experiments.retrieval.peer import compare_with_bm25s
@@ -73,7 +73,7 @@ bread for the boat
 """
 
 
-def test_the_rows_come_from_collections_below_a_folder(tmp_path):
+def test_the_rows_come_from_collections_below_a_folder(tmp_path, capsys):
     folder = tmp_path / "data" / "cranfield"
     folder.mkdir(parents=True)
     (folder / "cran.all.1400.gz").write_bytes(gzip.compress(SMART.encode()))
@@ -83,7 +83,11 @@ def test_the_rows_come_from_collections_below_a_folder(tmp_path):
     ours = reproduce(Work(data=tmp_path, tables=tmp_path, show=shown.append))
     assert set(ours) == {f"Cranfield: {name}" for name in NUMBERS}
     assert ours["Cranfield: BM25, MAP"] == 1
-    assert len(shown) == 2
+    models, leaders = shown
+    assert len(leaders["leaders"]) == 13
+    print_columns(models)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in printed[:2]] == [["collection", "model"], ["Cranfield", "BM25"]]
     assert (tmp_path / "models.csv").read_text(encoding="utf-8").startswith("collection,model,MAP")
 
 
