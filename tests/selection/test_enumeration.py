@@ -58,7 +58,7 @@ def test_partitions_are_looked_at_in_blocks(monkeypatch):
     assert best_partition(rows, 3).labels.tolist() == whole.labels.tolist()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_spherical_k_means_never_passes_the_optimum_and_refined_starts_reach_it(seed):
     rows = np.abs(np.random.default_rng(seed).normal(size=(11, 4)))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
