@@ -1,18 +1,20 @@
-"""What `compare` fits: an algorithm by name, a factory ``module:name``, or an estimator."""
+"""What `compare` fits: an algorithm by name, ``module:name``, or an estimator, class, factory or function."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.validation import check_choice
@@ -22,7 +24,7 @@ from doccluster.errors import InputError
 from doccluster.vectors.meaning import SPACES
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+    from numpy.typing import ArrayLike
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -48,10 +50,10 @@ class Contender:
 
 
 def as_clusterers(algorithms: Iterable[object] | Mapping[str, object]) -> list[Contender]:
-    """Return the algorithms to fit: names, factories ``module:name``, estimators; a mapping gives them names.
+    """Return the algorithms to fit: names, ``module:name``, estimators, classes, factories, functions.
 
-    Raises InputError if a name, a parameter or a factory is not known, something cannot be fitted, or two have one
-    name.
+    A mapping gives them names. Raises InputError if a name or a parameter is not known, something cannot be fitted, or
+    two have one name.
     """
     if isinstance(algorithms, str):
         algorithms = [algorithms]
@@ -116,17 +118,85 @@ def fit_labels(
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
+class FunctionClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # their types are not known
+    """A function ``f(X, n_clusters, random_state)`` as an estimator; it gets what it takes of these two by name."""
+
+    def __init__(
+        self, function: Callable[..., ArrayLike], n_clusters: int = 8, random_state: int | None = None
+    ) -> None:
+        self.function = function
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit(self, X: Matrix, y: object = None) -> FunctionClusterer:
+        """Call the function; its labels become `labels_`."""
+        arguments = {"n_clusters": self.n_clusters, "random_state": self.random_state}
+        self.labels_ = self.function(X, **{name: arguments[name] for name in _taken(self.function)})
+        return self
+
+
+def _taken(function: Callable[..., object]) -> list[str]:
+    """Return which of n_clusters and random_state a function takes."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return [name for name in ("n_clusters", "random_state") if takes_all or name in parameters]
+
+
 def _as_clusterer(algorithm: object, name: str | None) -> Contender:
     if isinstance(algorithm, str):
         return _of_text(algorithm, name or algorithm)
-    if isinstance(algorithm, type) or not (hasattr(algorithm, "fit") and hasattr(algorithm, "get_params")):
-        raise InputError(
-            f"{algorithm!r} is not an algorithm",
-            remedy=(
-                "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
-            ),
-        )
-    return Contender(name or " ".join(repr(algorithm).split()), algorithm, isinstance(algorithm, DocumentClustering))
+    named = name or getattr(algorithm, "__name__", None) or " ".join(repr(algorithm).split())
+    if not (callable(algorithm) or _is_clusterer(algorithm)):
+        raise InputError(f"{algorithm!r} is not an algorithm", remedy=f"give a name, 'module:name', {_CLUSTERER}")
+    estimator = _made(named, lambda: _estimator(algorithm))
+    return Contender(named, estimator, isinstance(estimator, DocumentClustering))
+
+
+_CLUSTERER = (
+    "a clusterer with fit and get_params (scikit-learn's conventions), or a function f(X, n_clusters, random_state)"
+)
+
+
+def _is_clusterer(value: object) -> bool:
+    return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "get_params")
+
+
+def _made(named: str, make: Callable[[], BaseEstimator]) -> BaseEstimator:
+    """Return the estimator that `make` gives; raise InputError with the reason if it fails."""
+    try:
+        return make()
+    except Exception as error:
+        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{named} gives no clusterer: {reason.rstrip('.')}", remedy=f"give {_CLUSTERER}") from error
+
+
+def _estimator(algorithm: Any, settings: Mapping[str, object] | None = None) -> BaseEstimator:
+    """Return the estimator itself, that of a class or a factory, or one that calls a function with the matrix.
+
+    What needs no argument beyond the settings is a class or a factory and is called; a function that still needs one
+    clusters what it gets.
+    """
+    if _is_clusterer(algorithm) and not settings:
+        return algorithm
+    with_settings = partial(algorithm, **settings) if settings else algorithm
+    if not isinstance(algorithm, type) and _needs_more(with_settings):
+        # raises TypeError if it has other parameters without a default
+        inspect.signature(with_settings).bind(None, **dict.fromkeys(_taken(with_settings)))
+        return FunctionClusterer(with_settings)
+    estimator = with_settings()
+    if not _is_clusterer(estimator):
+        raise InputError(f"it returned {estimator!r}, which is not a clusterer")
+    return estimator
+
+
+def _needs_more(function: Callable[..., object]) -> bool:
+    """Return whether a function has a parameter without a default, to be given by its place."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # not known, or settings that it does not take: the call says so
+        return False
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(parameter.default is parameter.empty and parameter.kind in by_place for parameter in parameters)
 
 
 def _of_text(text: str, name: str) -> Contender:
@@ -140,17 +210,8 @@ def _of_text(text: str, name: str) -> Contender:
     if factory is None or is_algorithm(algorithm):
         return _of_name(text, name)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
-    try:
-        estimator = _attribute(factory["module"], factory["name"])(**settings)
-    except Exception as error:
-        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}", remedy="give module:factory") from error
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-        raise InputError(
-            f"{text} returned {estimator!r}, which is not a clusterer",
-            remedy="it must have fit and get_params (scikit-learn's conventions)",
-        )
-    return Contender(name, estimator)
+    module, attribute = factory["module"], factory["name"]
+    return Contender(name, _made(text, lambda: _estimator(_attribute(module, attribute), settings)))
 
 
 def _of_name(text: str, name: str) -> Contender:

@@ -81,7 +81,7 @@ BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "
     callback=checked(check_algorithm),
     metavar="NAME",
     help="An algorithm (may be repeated); parameters as in spherical-k-means:n_init=1,refine=true; your own as "
-    "module:factory.",
+    "module:name.",
 )
 @click.option(
     "--labels",
@@ -133,7 +133,7 @@ def compare_command(
 ) -> None:
     """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, measure agreement.
 
-    Each SRC is one corpus. --algorithm module:factory imports the module and calls the factory, so name only
+    Each SRC is one corpus. --algorithm module:name imports the module and calls the class or function, so name only
     code you trust.
     """
     from doccluster.lab.comparing import compare_sources

@@ -114,11 +114,13 @@ def compare(
     corpora : LabelledCorpus
         Rows are normalised; cosine measures are used throughout. One after the other is held, so they may be made on
         the way.
-    algorithms : names, factories, estimators, or a mapping of your names to any of these
+    algorithms : names, estimators, classes, factories, functions, or a mapping of your names to any of these
         A name of `doccluster.clustering.algorithms.ALGORITHMS`, also with parameters
-        (``"spherical-k-means:refine=true,n_init=1"``); a factory as ``"module:name"`` or ``"module:name:eps=0.5"``,
-        which is imported and called, so it is code you trust; any clusterer with scikit-learn's conventions. Where an
-        estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they are set.
+        (``"spherical-k-means:refine=true,n_init=1"``); any clusterer with scikit-learn's conventions, its class, or a
+        function without arguments that returns one; a function ``f(X, n_clusters, random_state)`` that returns a label
+        for each row. ``"module:name"`` or ``"module:name:eps=0.5"`` names one of these, which is imported and called,
+        so it is code you trust. Where an estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they
+        are set; a function gets those of the two that it has.
     seeds : whole numbers
         The same for all algorithms, so that runs can be paired.
     measures : as for `evaluate`

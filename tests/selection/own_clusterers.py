@@ -15,6 +15,19 @@ def nothing():
     return 3
 
 
+def by_turns(X, n_clusters, random_state, step=1):
+    """Deal the documents to the clusters in turn; the seed says who is first."""
+    return [f"pile {(step * row + random_state) % n_clusters}" for row in range(X.shape[0])]
+
+
+def one_pile(X):
+    return [7] * X.shape[0]
+
+
+def of_depth(X, depth, n_clusters):
+    return np.arange(X.shape[0]) % depth
+
+
 class Broken(ClusterMixin, BaseEstimator):
     """Fails for odd seeds."""
 

@@ -165,6 +165,31 @@ def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
     assert set(value) == set(given)
 
 
+def test_a_function_a_class_and_a_factory_are_fitted_in_python_and_by_name():
+    corpus = made(labels={"by hand": [(2 * row + 4) % 3 for row in range(60)]})
+    algorithms = [
+        own_clusterers.by_turns,
+        own_clusterers.one_pile,
+        own_clusterers.Steady,
+        own_clusterers.few_starts,
+        f"{OWN}:by_turns",
+        f"{OWN}:by_turns:step=2",
+        f"{OWN}:of_depth:depth=3",
+        f"{OWN}:Steady",
+    ]
+    found = compare([corpus], algorithms=algorithms, seeds=[4], measures=["adjusted_rand", "rss"], n_threads=1)
+    assert found.failures.empty
+    assert found.runs["algorithm"].unique().tolist() == [
+        "by hand",
+        *("by_turns", "one_pile", "Steady", "few_starts"),
+        *algorithms[4:],
+    ]
+    rss = {name: value for (name, _), value in values_of(found, "rss").items()}
+    assert rss["by_turns"] == rss[f"{OWN}:by_turns"] == rss["Steady"] == rss[f"{OWN}:of_depth:depth=3"]
+    assert rss[f"{OWN}:by_turns:step=2"] == rss["by hand"]  # the number of clusters, the seed and the setting came
+    assert values_of(found, "adjusted_rand")["one_pile", 4] == 0.0
+
+
 def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_as_it_was(tmp_path, monkeypatch):
     (tmp_path / "mine_alone.py").write_text("from sklearn.cluster import KMeans as Mine\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -183,7 +208,9 @@ def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_
         ("no_such_module:make", "ModuleNotFoundError"),
         (f"{OWN}:few_starts:depth=3", "TypeError"),
         (f"{OWN}:few_starts:3", "write module:factory:name=value"),
-        (KMeans, "is not an algorithm"),
+        (f"{OWN}:of_depth", r"gives no clusterer: TypeError: missing a required argument: 'depth'"),
+        (own_clusterers.of_depth, r"of_depth gives no clusterer.*'depth'; give a clusterer with fit"),
+        (own_clusterers.nothing, "returned 3, which is not a clusterer"),
         (3, "is not an algorithm"),
     ],
 )
