@@ -368,8 +368,8 @@ def words_of_file(_context: click.Context, _option: click.Parameter, value: str 
     return words
 
 
-def measure_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | str | None:
-    """Return the names of known measures, or the word all."""
+def measure_names(_context: click.Context, _option: click.Parameter, value: str | None, check: Any = None) -> Any:
+    """Return the names of known measures, or what `check` takes besides; or the word all."""
     if value is None or value == "all":
         return value
     from doccluster.measures.registry import get_measures
@@ -378,7 +378,7 @@ def measure_names(_context: click.Context, _option: click.Parameter, value: str 
     if not names:
         raise click.BadParameter("it names no measure; give names separated by commas, or all.")
     try:
-        get_measures(names)
+        (check or get_measures)(names)
     except InputError as error:
         raise click.BadParameter(str(error)) from error
     return names

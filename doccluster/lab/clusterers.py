@@ -118,28 +118,18 @@ def fit_labels(
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
+@dataclass(eq=False)
 class FunctionClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # their types are not known
-    """A function ``f(X, n_clusters, random_state)`` as an estimator; it gets what it takes of these two by name."""
+    """A function ``f(X, n_clusters, random_state)`` as an estimator."""
 
-    def __init__(
-        self, function: Callable[..., ArrayLike], n_clusters: int = 8, random_state: int | None = None
-    ) -> None:
-        self.function = function
-        self.n_clusters = n_clusters
-        self.random_state = random_state
+    function: Callable[..., ArrayLike]
+    n_clusters: int = 8
+    random_state: int | None = None
 
     def fit(self, X: Matrix, y: object = None) -> FunctionClusterer:
         """Call the function; its labels become `labels_`."""
-        arguments = {"n_clusters": self.n_clusters, "random_state": self.random_state}
-        self.labels_ = self.function(X, **{name: arguments[name] for name in _taken(self.function)})
+        self.labels_ = self.function(X, n_clusters=self.n_clusters, random_state=self.random_state)
         return self
-
-
-def _taken(function: Callable[..., object]) -> list[str]:
-    """Return which of n_clusters and random_state a function takes."""
-    parameters = inspect.signature(function).parameters
-    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    return [name for name in ("n_clusters", "random_state") if takes_all or name in parameters]
 
 
 def _as_clusterer(algorithm: object, name: str | None) -> Contender:
@@ -152,9 +142,7 @@ def _as_clusterer(algorithm: object, name: str | None) -> Contender:
     return Contender(named, estimator, isinstance(estimator, DocumentClustering))
 
 
-_CLUSTERER = (
-    "a clusterer with fit and get_params (scikit-learn's conventions), or a function f(X, n_clusters, random_state)"
-)
+_CLUSTERER = "a clusterer with scikit-learn's fit and get_params, or a function f(X, n_clusters, random_state)"
 
 
 def _is_clusterer(value: object) -> bool:
@@ -170,33 +158,20 @@ def _made(named: str, make: Callable[[], BaseEstimator]) -> BaseEstimator:
         raise InputError(f"{named} gives no clusterer: {reason.rstrip('.')}", remedy=f"give {_CLUSTERER}") from error
 
 
-def _estimator(algorithm: Any, settings: Mapping[str, object] | None = None) -> BaseEstimator:
-    """Return the estimator itself, that of a class or a factory, or one that calls a function with the matrix.
-
-    What needs no argument beyond the settings is a class or a factory and is called; a function that still needs one
-    clusters what it gets.
-    """
+def _estimator(algorithm: Any, **settings: object) -> BaseEstimator:
+    """Return the estimator itself, that of a class or factory, or one that calls a function which needs an argument."""
     if _is_clusterer(algorithm) and not settings:
         return algorithm
-    with_settings = partial(algorithm, **settings) if settings else algorithm
-    if not isinstance(algorithm, type) and _needs_more(with_settings):
-        # raises TypeError if it has other parameters without a default
-        inspect.signature(with_settings).bind(None, **dict.fromkeys(_taken(with_settings)))
-        return FunctionClusterer(with_settings)
-    estimator = with_settings()
+    signature = inspect.signature(algorithm)
+    try:
+        signature.bind(**settings)
+    except TypeError:
+        signature.bind(None, n_clusters=1, random_state=0, **settings)  # the reason why this cannot be is told
+        return FunctionClusterer(partial(algorithm, **settings) if settings else algorithm)
+    estimator = algorithm(**settings)
     if not _is_clusterer(estimator):
         raise InputError(f"it returned {estimator!r}, which is not a clusterer")
     return estimator
-
-
-def _needs_more(function: Callable[..., object]) -> bool:
-    """Return whether a function has a parameter without a default, to be given by its place."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # not known, or settings that it does not take: the call says so
-        return False
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return any(parameter.default is parameter.empty and parameter.kind in by_place for parameter in parameters)
 
 
 def _of_text(text: str, name: str) -> Contender:
@@ -211,7 +186,7 @@ def _of_text(text: str, name: str) -> Contender:
         return _of_name(text, name)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
     module, attribute = factory["module"], factory["name"]
-    return Contender(name, _made(text, lambda: _estimator(_attribute(module, attribute), settings)))
+    return Contender(name, _made(text, lambda: _estimator(_attribute(module, attribute), **settings)))
 
 
 def _of_name(text: str, name: str) -> Contender:

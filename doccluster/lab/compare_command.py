@@ -27,8 +27,8 @@ from doccluster.cli.verb import (
     Whole,
     all_but,
     checked,
-    measure_names,
     only,
+    some_names,
 )
 from doccluster.lab.generate import source_vectors
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from doccluster.lab.comparison_result import Comparison
 
-SIGNIFICANT, ENOUGH_SEEDS = 0.05, 20
+ENOUGH_SEEDS = 20
 NEAR_ZERO = 0.05
 MAX_TESTS = 24  # lines that are printed for a corpus; --json has all
 
@@ -47,6 +47,21 @@ def check_algorithm(text: str) -> None:
     from doccluster.lab.clusterers import as_clusterers
 
     as_clusterers([text])
+
+
+def compared_names(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | str | None:
+    """Return the names of known measures, also of some of their clusters as in coherence:largest, or the word all."""
+    from doccluster.errors import InputError
+    from doccluster.lab.comparison_result import asked_measures
+
+    names = "all" if value == "all" else some_names(context, option, value)
+    if names == []:
+        raise click.BadParameter("it names no measure; give names separated by commas, or all.")
+    try:
+        asked_measures(names)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    return names
 
 
 BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
@@ -94,9 +109,10 @@ BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "
 )
 @click.option(
     "--measures",
-    callback=measure_names,
+    callback=compared_names,
     metavar="NAMES",
-    help="Compute only these measures (separated by commas), or all.",
+    help="Compute and show these measures (separated by commas; coherence:largest is that of the largest cluster), "
+    "or compute all.",
 )
 @click.option("--checkpoint", metavar="DIR", help="Keep finished runs in this folder, and continue from them.")
 @reader_options
@@ -137,7 +153,6 @@ def compare_command(
     code you trust.
     """
     from doccluster.lab.comparing import compare_sources
-    from doccluster.lab.comparison_result import headline
 
     # an option may be of one source, as SRC=VALUE, or of all
     truth_by_source = _by_source(truth, sources)
@@ -156,18 +171,20 @@ def compare_command(
             **settings,
         )
     if as_json:
+        over_corpora = {"ranks": comparison.ranks(), "corpus_tests": comparison.corpus_tests()}
         print_json(
             {
                 "corpora": comparison.corpora.to_dict("records"),
                 "summary": comparison.summary().to_dict("records"),
-                "tests": comparison.tests(headline(comparison.runs)).to_dict("records"),
+                "tests": comparison.tests(comparison.shown).to_dict("records"),
                 "agreement": comparison.agreement().to_dict("records"),
                 "failures": comparison.failures.to_dict("records"),
+                **{name: rows.to_dict("records") for name, rows in over_corpora.items() if len(rows)},
             }
         )
     else:
         print_comparison(comparison)
-        say(f"  {settings['output']}: runs and summary (csv), summary.tex, and figures (svg)")
+        say(f"  {settings['output']}: runs (csv), tables (csv, tex, md), and figures (svg)")
 
 
 @click.group("benchmark", short_help="Compare algorithms on standard made corpora.")
@@ -222,7 +239,8 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
     Each seed draws corpora of its own. After Ctrl-C the same command goes on from what is in the folder.
     """
     from doccluster.lab.comparing import write_comparison
-    from doccluster.lab.comparison_result import headline, title_of
+    from doccluster.lab.comparison_result import headline
+    from doccluster.lab.comparison_tables import title_of
     from doccluster.lab.synthetic_benchmark import benchmark_synthetic
 
     with progress_shown(quiet=as_json) as progress:
@@ -247,7 +265,7 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
 
 def _print_by_algorithm(summary: pd.DataFrame, line: str, names: Sequence[str], title: str = "") -> None:
     """Print means with intervals: a line for each of the names in one column of a summary, a column per algorithm."""
-    from doccluster.lab.comparison_result import mean_and_interval, title_of
+    from doccluster.lab.comparison_tables import mean_and_interval, title_of
 
     columns = [Column(title, list(map(title_of, names)) if line == "measure" else names, "left")]
     for algorithm, group in summary.groupby("algorithm", sort=False):
@@ -269,19 +287,19 @@ def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None,
 
 def print_comparison(comparison: Comparison) -> None:
     """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
-    from doccluster.lab.comparison_result import COSTS, headline
+    from doccluster.lab.comparison_result import headline
 
-    summary, agreement = comparison.summary(), comparison.agreement()
-    tests = comparison.tests([name for name in headline(comparison.runs) if name not in COSTS])
+    summary, agreement, tests = comparison.summary(), comparison.agreement(), comparison.tests()
     for number, row in enumerate(comparison.corpora.to_dict("records")):
         if number:
             say()
         corpus = row["corpus"]
         _print_corpus(row)
         means = summary[summary["corpus"] == corpus]
-        _print_by_algorithm(means, "measure", headline(means))
+        _print_by_algorithm(means, "measure", headline(means, comparison.measures))
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
+    _print_over_corpora(comparison)
     coherent = summary.loc[summary["measure"] == "coherence", "mean"]
     if len(coherent) and coherent.max() < NEAR_ZERO:
         say("  coherence (Sharma & Sharma) is near 0 on text, whatever the algorithm")
@@ -306,19 +324,42 @@ def _print_corpus(row: Mapping[object, object]) -> None:
     say(f"  {row['corpus']}: {size}; {truth}{hint}{second}")
 
 
-def _print_tests(tests: pd.DataFrame) -> None:
-    """Print the paired tests of measures of quality, corrected for their number, and the least p of this many seeds."""
+def _print_over_corpora(comparison: Comparison) -> None:
+    """Print mean ranks over corpora, Friedman's p, Nemenyi's critical difference, and paired tests over corpora."""
+    from doccluster.lab.comparison_result import STATISTICS
+    from doccluster.lab.comparison_tables import title_of
+
+    ranks = comparison.ranks()
+    if ranks.empty:
+        return
+    say()
+    say(f"  mean ranks over {int(ranks['n_corpora'].max())} corpora, 1 is best (p: all do equally well, Friedman;")
+    say("  ranks that are at least the critical difference apart differ at 5 %, Nemenyi)")
+    columns = [Column("", [title_of(name) for name in ranks["measure"]], "left")]
+    for name in [*ranks.columns[1 + len(STATISTICS) :], "critical_difference", "friedman_p"]:
+        cells = ["-" if rank != rank else f"{rank:.{3 if name == 'friedman_p' else 2}f}" for rank in ranks[name]]
+        columns.append(Column({"critical_difference": "critical difference", "friedman_p": "p"}.get(name, name), cells))
+    print_table(columns, has_rule=False, indent=2)
+    _print_tests(comparison.corpus_tests(), "corpora")
+
+
+def _print_tests(tests: pd.DataFrame, pairs: str = "seeds") -> None:
+    """Print the paired tests of measures of quality, corrected for their number, and the least p of this many pairs."""
+    from doccluster.lab.comparison_result import SIGNIFICANT
+    from doccluster.lab.comparison_tables import title_of
+
     if tests.empty:
         return
     least, most = int(tests["n"].min()), int(tests["n"].max())
-    n_seeds = f"{most}" if least == most else f"{least} to {most}"
+    n_paired = f"{most}" if least == most else f"{least} to {most}"
     say()
-    say(f"  Wilcoxon tests, {n_seeds} seeds paired (p after Holm; effect +1: first always better)")
+    paired = " paired" if pairs == "seeds" else ""  # the line has no room for more
+    say(f"  Wilcoxon tests, {n_paired} {pairs}{paired} (p after Holm; effect +1: first always better)")
     for measure, group in tests.head(MAX_TESTS).groupby("measure", sort=False):
         rows = group.to_dict("records")
         print_table(
             [
-                Column(str(measure).replace("_", " "), [str(row["first"]) for row in rows], "left", fit="wrap"),
+                Column(title_of(str(measure)), [str(row["first"]) for row in rows], "left", fit="wrap"),
                 Column("against", [str(row["second"]) for row in rows], "left", fit="wrap"),
                 Column("difference", [f"{row['mean_difference']:+.3f}" for row in rows]),
                 Column("effect", [f"{row['effect']:+.2f}" for row in rows]),
@@ -332,10 +373,9 @@ def _print_tests(tests: pd.DataFrame) -> None:
     n_pairs = int(tests.groupby("measure").size().max())
     smallest = min(1.0, n_pairs * 2.0 ** (1 - most))  # all seeds agree, and Holm multiplies by the number of pairs
     if smallest >= SIGNIFICANT:
-        pairs = "one pair" if n_pairs == 1 else f"{n_pairs} pairs"
-        say(
-            f"  {most} seeds can show no p below {smallest:.3f} with {pairs} of algorithms; give --seeds {ENOUGH_SEEDS}"
-        )
+        of_pairs = "one pair" if n_pairs == 1 else f"{n_pairs} pairs"
+        more = f"give --seeds {ENOUGH_SEEDS}" if pairs == "seeds" else "add corpora"
+        say(f"  {most} {pairs} can show no p below {smallest:.3f} with {of_pairs} of algorithms; {more}")
 
 
 def _print_agreement(agreement: pd.DataFrame) -> None:

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,16 @@ from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.lab.comparison import LabelledCorpus, compare
-from doccluster.lab.comparison_result import Comparison, headline, latex_summary, title_of
+from doccluster.lab.comparison import LabelledCorpus, compare, file_name
+from doccluster.lab.comparison_result import MIN_RUNS, TABLES, Comparison, column_of, measure_of
+from doccluster.lab.comparison_tables import title_of
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows
 from doccluster.pipeline.sources import MATRIX_OPTIONS, Source
 from doccluster.pipeline.vectorizing import vectorizer_options
+from doccluster.report.figures import bar_chart, line_chart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,20 +274,26 @@ def _labels_of(ids: Sequence[str], every_id: Sequence[str], source: Path, file: 
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, figures: bool = True) -> None:
-    """Write runs.csv, summary.csv, summary.tex and a figure of each headline measure into a folder, made if missing."""
-    summary, measures = comparison.summary(), headline(comparison.runs)
+    """Write runs.csv, each table as csv, LaTeX and Markdown, and figures into a folder, made if missing."""
+    summary = comparison.summary()
     with new_files(folder) as beside:
         comparison.runs.to_csv(beside / "runs.csv", index=False, lineterminator="\n")
-        summary.to_csv(beside / "summary.csv", index=False, lineterminator="\n")
-        (beside / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
-        for measure in measures if figures else ():
-            _draw_bars(summary[summary["measure"] == measure], measure, beside)
+        for name in TABLES:
+            frame = summary if name == "summary" else getattr(comparison, name)()
+            if len(frame) or name == "summary":
+                frame.to_csv(beside / f"{name}.csv", index=False, lineterminator="\n")
+                table = comparison.table(name)
+                (beside / f"{name}.tex").write_text(table.latex(), encoding="utf-8", newline="\n")
+                (beside / f"{name}.md").write_text(table.markdown(), encoding="utf-8", newline="\n")
+        for measure in comparison.shown if figures else ():  # no file of Windows has a colon in its name
+            _draw_bars(summary[summary["measure"] == measure], measure, beside / f"{measure.replace(':', '-')}.svg")
+        if figures:
+            _draw_runs(comparison, beside)
+            _draw_ranks(comparison, beside)
 
 
-def _draw_bars(means: pd.DataFrame, measure: str, folder: Path) -> None:
+def _draw_bars(means: pd.DataFrame, measure: str, path: Path) -> None:
     """Draw the means of a measure as bars with their intervals, and write the figure."""
-    from doccluster.report.figures import bar_chart
-
     corpora = list(dict.fromkeys(means["corpus"]))
     series, spread = {}, {}
     for algorithm, group in means.groupby("algorithm", sort=False):
@@ -292,4 +301,40 @@ def _draw_bars(means: pd.DataFrame, measure: str, folder: Path) -> None:
         # how far the intervals reach below and above the means; 0 where there is none
         reach = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float)
         series[str(algorithm)], spread[str(algorithm)] = rows["mean"].to_numpy(), np.nan_to_num(reach)
-    bar_chart(corpora, series, spread=spread, title=title_of(measure)).save(folder / f"{measure}.svg")
+    bar_chart(corpora, series, spread=spread, title=title_of(measure)).save(path)
+
+
+def _draw_runs(comparison: Comparison, folder: Path) -> None:
+    """Draw measures without truth that were asked for, over the runs of a corpus in the order of adjusted Rand.
+
+    Such are figures 2 to 4 of Sharma & Sharma. One that is the same for all runs is not drawn.
+    """
+    reference, several = column_of("adjusted_rand", comparison.measures), comparison.runs["corpus"].nunique() > 1
+    if reference is None:
+        return
+    for corpus, group in comparison.runs.groupby("corpus", sort=False):
+        wide = group.pivot(index=["algorithm", "seed"], columns="measure", values="value")
+        runs = wide.sort_values(reference, kind="stable")
+        for measure in (name for name in comparison.measures if measure_of(name).family != "external"):
+            pairs = runs[[reference, measure]].dropna()
+            value, places = pairs[measure], np.arange(1, len(pairs) + 1)
+            if len(pairs) < MIN_RUNS or value.min() == value.max():
+                continue
+            scaled = (value - value.min()) / (value.max() - value.min())
+            of_corpus = f"-{file_name(corpus)}" if several else ""
+            line_chart(
+                {"adjusted rand": (places, pairs[reference]), title_of(measure): (places, scaled)},
+                title=str(corpus),
+                x_label="runs in the order of adjusted Rand",
+                y_label="scaled to [0, 1] but for adjusted Rand",
+            ).save(folder / f"{measure.replace(':', '-')}-runs{of_corpus}.svg")
+
+
+def _draw_ranks(comparison: Comparison, folder: Path) -> None:
+    """Draw the mean ranks of algorithms over corpora, where matplotlib is there."""
+    measures = comparison.ranks()["measure"].tolist()
+    if measures and find_spec("matplotlib"):
+        from doccluster.report.plots import critical_difference  # which takes a second to import
+
+        for measure in measures:
+            critical_difference(comparison, measure=measure, path=folder / f"{measure.replace(':', '-')}-ranks.svg")

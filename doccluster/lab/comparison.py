@@ -26,7 +26,7 @@ from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError, SchemaError
 from doccluster.geometry.partition import Partition
 from doccluster.lab.clusterers import Contender, as_clusterers, fit_labels, in_spaces
-from doccluster.lab.comparison_result import NO_SEED, Comparison
+from doccluster.lab.comparison_result import NO_SEED, Comparison, asked_measures, compared_value
 from doccluster.measures import evaluate
 from doccluster.vectors.document_vectors import DocumentVectors, as_vectors
 from doccluster.vectors.letters import Letters
@@ -120,11 +120,12 @@ def compare(
         function without arguments that returns one; a function ``f(X, n_clusters, random_state)`` that returns a label
         for each row. ``"module:name"`` or ``"module:name:eps=0.5"`` names one of these, which is imported and called,
         so it is code you trust. Where an estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they
-        are set; a function gets those of the two that it has.
+        are set.
     seeds : whole numbers
         The same for all algorithms, so that runs can be paired.
     measures : as for `evaluate`
-        By default all that cost no more than a pass over the matrix.
+        By default all that cost no more than a pass over the matrix. Of a measure that has a value for each cluster,
+        ``"coherence:largest"`` (or smallest, min, max, mean) is the value of those clusters.
     checkpoint : path, optional
         A folder for finished runs; the same call goes on from there.
     spaces : {"both", "words", "meaning"} or several of them
@@ -143,6 +144,7 @@ def compare(
         If an algorithm or its parameter is unknown, two corpora have one name, or no fit came to an end.
     """
     clusterers = in_spaces(as_clusterers(algorithms), spaces)  # refused before any work
+    computed, shown = asked_measures(measures)
     numbers = [int(seed) for seed in seeds]
     checked: Iterable[LabelledCorpus] = _with_own_names(corpora)
     total = None
@@ -160,14 +162,14 @@ def compare(
         if meaning is not None:
             about["meaning"] = f"{meaning.model}, {meaning.n_dimensions:,} dimensions"
         abouts.append({"corpus": corpus.name, **about})
-        rows += _judged_elsewhere(corpus, measures, clusterers)
+        rows += _judged_elsewhere(corpus, computed, shown, clusterers)
         with library_threads(1):
             for (clusterer, seed), result in _results(corpus, jobs, checkpoint, n_threads):
                 key = (corpus.name, clusterer.name, seed)
                 if "failure" in result:
                     failures.append((*key, *result["failure"]))
                 else:
-                    values = _judged(np.array(result["labels"], dtype=np.int64), corpus, measures)
+                    values = _judged(np.array(result["labels"], dtype=np.int64), corpus, computed, shown)
                     rows.extend((*key, measure, value) for measure, value in values.items())
                     rows.append((*key, "seconds", result["seconds"]))
                 n_done += 1
@@ -179,6 +181,7 @@ def compare(
         pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]),
         pd.DataFrame(failures, columns=["corpus", "algorithm", "seed", "kind", "message"]),
         pd.DataFrame(abouts),
+        shown,
     )
 
 
@@ -253,13 +256,16 @@ def file_name(*parts: object) -> str:
     return readable if readable == text else f"{readable}-{checksum([text])[:8]}"
 
 
-def _judged(labels: Integers, corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
+def _judged(labels: Integers, corpus: LabelledCorpus, measures: Any, shown: Sequence[str]) -> dict[str, float]:
     partition = Partition.from_labels(labels)
     judged = evaluate(partition, truth=corpus.truth, vectors=corpus.vectors.documents, measures=measures, n_threads=1)
-    return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
+    names = shown or [score.name for score in judged if np.ndim(score.value) == 0]
+    return {name: compared_value(judged, name, np.bincount(partition.labels)) for name in names}
 
 
-def _judged_elsewhere(corpus: LabelledCorpus, measures: object, clusterers: Sequence[Contender]) -> list[Row]:
+def _judged_elsewhere(
+    corpus: LabelledCorpus, measures: object, shown: Sequence[str], clusterers: Sequence[Contender]
+) -> list[Row]:
     """Return the measures of clusterings made elsewhere, which have neither seed nor seconds."""
     rows: list[Row] = []
     for name, labels in corpus.labels.items():
@@ -272,7 +278,7 @@ def _judged_elsewhere(corpus: LabelledCorpus, measures: object, clusterers: Sequ
                 argument=name,
                 expected="one label per document",
             )
-        values = _judged(partition.labels, corpus, measures)
+        values = _judged(partition.labels, corpus, measures, shown)
         rows.extend((corpus.name, name, NO_SEED, measure, value) for measure, value in values.items())
     return rows
 

@@ -1,29 +1,48 @@
 """What a comparison gave: every measure of every run, and what is made of them (means, tests, ranks, agreement).
 
 Whether a difference could be chance, paired tests over seeds say: Wilcoxon 1945 (signed ranks); Holm 1979; the
-matched-pairs rank-biserial correlation (Kerby 2014) as effect size.
+matched-pairs rank-biserial correlation (Kerby 2014) as effect size. Tests over corpora are in `comparison_ranks`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from doccluster.base.text_table import html_table, latex_escaped, latex_table
+from doccluster.base.text_table import html_table
+from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
-from doccluster.measures import get_measure
+from doccluster.lab.comparison_ranks import RankTest, nemenyi_p, rank_test
+from doccluster.lab.comparison_tables import STAR, UNITS, PaperTable, mean_and_interval, table_of, title_of
+from doccluster.measures import Evaluation, Measure, get_measure
 from doccluster.measures.chance import holm
+from doccluster.measures.registry import get_measures
 
 NO_SEED = -1  # of labels made elsewhere
 COSTS = ("seconds",)
 MIN_RUNS = 5  # different ones; of fewer even a perfect rank correlation is not significant at 5 %
+SIGNIFICANT = 0.05
+TABLES = ("summary", "tests", "agreement", "ranks", "corpus_tests")
+# beside the ranks; no algorithm has such a name
+STATISTICS = ("n_corpora", "friedman_chi_squared", "friedman_f", "friedman_p", "critical_difference")
+BEST = "best"
+Marks = dict[tuple[object, object, object], str]  # of a corpus, an algorithm and a measure
+NOTES = {
+    "summary": "mean over seeds, with its 95 % interval",
+    STAR: "; *: differs from the best of its corpus (Wilcoxon over seeds, p below 0.05 after Holm)",
+    "ranks": "mean rank over corpora, 1 is best",
+    "agreement": "Spearman's correlation with adjusted Rand over runs",
+}
+CLUSTERS = ("largest", "smallest", "min", "max", "mean")  # behind a measure and a colon: of which clusters it is
+OTHER_PARTS = ("gdi",)  # measures whose values of clusters are diameters, which say nothing of better or worse
 
 
 def _empty(*columns: str) -> pd.DataFrame:
@@ -43,11 +62,17 @@ class Comparison:
         One row per fit that failed: corpus, algorithm, seed, kind (the name of the exception) and message.
     corpora : DataFrame
         One row per corpus: its sizes, the number of clusters asked for, and what its `about` says.
+    measures : tuple of str
+        Those that were asked for by name, which are shown and tested; empty where all were computed.
+    ceiling : str or None
+        What stands among the algorithms and is none: it is shown, but not tested or ranked.
     """
 
     runs: pd.DataFrame
     failures: pd.DataFrame = field(default_factory=lambda: _empty("corpus", "algorithm", "seed", "kind", "message"))
     corpora: pd.DataFrame = field(default_factory=lambda: _empty("corpus"))
+    measures: tuple[str, ...] = ()
+    ceiling: str | None = None
 
     def __repr__(self) -> str:
         kinds = (("algorithm", "algorithms"), ("corpus", "corpora"), ("seed", "seeds"), ("measure", "measures"))
@@ -71,24 +96,36 @@ class Comparison:
         """Return `summary`: mean and interval for each corpus, algorithm and measure."""
         return self.summary()
 
-    def to_latex(self) -> str:
-        """Return a LaTeX table (booktabs): a line per corpus and algorithm, mean and interval of each measure."""
-        return latex_summary(self.summary(), headline(self.runs))
+    @property
+    def shown(self) -> list[str]:
+        """The measures of screens, tables and figures: those asked for by name, else the usual ones; last seconds."""
+        return headline(self.runs, self.measures)
+
+    def to_latex(self, table: str = "summary") -> str:
+        """Return a table in LaTeX (booktabs), the best values bold: that of the method of this name.
+
+        The summary has a line per corpus and algorithm, and a star where the best differs by the paired tests.
+        """
+        return self.table(table).latex()
+
+    def to_markdown(self, table: str = "summary") -> str:
+        """Return a table in Markdown; see `to_latex`."""
+        return self.table(table).markdown()
 
     def _repr_html_(self) -> str:
-        measures = headline(self.runs)
-        columns = ["corpus", "algorithm", *map(title_of, measures)]
-        rows = [[*names, *cells] for names, cells in _rows(self.summary(), measures)]
-        return html_table(columns, rows, caption="mean over seeds, with its 95 % interval")
+        table = self._summary_table({})
+        return html_table(table.columns, table.rows, caption="mean over seeds, with its 95 % interval")
 
-    def tests(self, measures: Iterable[str]) -> pd.DataFrame:
+    def tests(self, measures: Iterable[str] | None = None) -> pd.DataFrame:
         """Return paired tests over seeds, one row per corpus, measure and pair of algorithms.
 
-        Labels made elsewhere are one clustering, which is compared with each seed of an algorithm.
+        Labels made elsewhere are one clustering, which is compared with each seed of an algorithm. By default the
+        measures are those that are shown.
         """
         frames = []
-        for measure in measures:
-            for corpus, group in self.runs[self.runs["measure"] == measure].groupby("corpus", sort=False):
+        for measure in self._tested(measures):
+            runs = self.runs[(self.runs["measure"] == measure) & (self.runs["algorithm"] != self.ceiling)]
+            for corpus, group in runs.groupby("corpus", sort=False):
                 wide = group.pivot(index="seed", columns="algorithm", values="value")
                 if NO_SEED in wide.index:
                     elsewhere = wide.loc[NO_SEED].dropna()
@@ -100,6 +137,104 @@ class Comparison:
         frames = [frame for frame in frames if len(frame)]
         return pd.concat(frames)[columns].reset_index(drop=True) if frames else _empty(*columns)
 
+    def _tested(self, measures: Iterable[str] | None) -> list[str]:
+        return [name for name in self.shown if name not in COSTS] if measures is None else list(measures)
+
+    def _over_corpora(self, measures: Iterable[str] | None) -> Iterator[tuple[str, pd.DataFrame, RankTest]]:
+        """Yield each measure with its means by corpus and algorithm, where there are two or more of both.
+
+        Corpora without any value are left out, then algorithms that lack one on a corpus.
+        """
+        means = self.summary()
+        for measure in self._tested(measures):
+            rows = means[(means["measure"] == measure) & (means["algorithm"] != self.ceiling)]
+            wide = rows.pivot(index="corpus", columns="algorithm", values="mean")[[*rows["algorithm"].unique()]]
+            wide = wide.dropna(how="all").dropna(axis=1)
+            if min(wide.shape) > 1:
+                yield measure, wide, rank_test(wide, higher_is_better=higher_is_better(measure))
+
+    def ranks(self, measures: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return the mean ranks of algorithms over corpora (1 is best), and whether they differ: one row per measure.
+
+        Columns: measure, n_corpora, friedman_chi_squared, friedman_f, friedman_p, critical_difference (Nemenyi, 5 %),
+        and each algorithm that has a value on every corpus. There are no rows for a single corpus.
+        """
+        rows = [
+            {
+                "measure": measure,
+                **{name: getattr(test, name) for name in STATISTICS},
+                **dict(zip(wide.columns, test.mean_ranks.tolist(), strict=True)),
+            }
+            for measure, wide, test in self._over_corpora(measures)
+        ]
+        return pd.DataFrame(rows) if rows else _empty("measure", *STATISTICS)
+
+    def corpus_tests(self, measures: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return paired tests over corpora, one row per measure and pair of algorithms.
+
+        Columns: rank_difference and p_nemenyi (of mean ranks, corrected for all pairs), and those of `tests`, of which
+        each pair is here a corpus.
+        """
+        frames = []
+        for measure, wide, test in self._over_corpora(measures):
+            values = {str(name): column.to_numpy() for name, column in wide.items()}
+            tests = paired_tests(values, higher_is_better=higher_is_better(measure))
+            ranks = dict(zip(values, test.mean_ranks.tolist(), strict=True))
+            differences = tests["first"].map(ranks) - tests["second"].map(ranks)
+            tests["p_nemenyi"] = [nemenyi_p(difference, len(ranks), test.n_corpora) for difference in differences]
+            frames.append(tests.assign(measure=measure, rank_difference=differences))
+        columns = ["measure", "first", "second", "rank_difference", "p_nemenyi", "mean_difference", "effect"]
+        columns += ["p", "p_holm", "n"]
+        return pd.concat(frames)[columns].reset_index(drop=True) if frames else _empty(*columns)
+
+    def table(self, name: str) -> PaperTable:
+        """Return a table for a paper; see `to_latex`."""
+        check_choice(name, TABLES, "table")
+        if name == "summary":
+            return self._summary_table(self.marks())
+        frame = getattr(self, name)()
+        frame["measure"] = frame["measure"].map(title_of)
+        if name == "ranks":
+            algorithms = frame.drop(columns=["measure", *STATISTICS])
+            best = algorithms.eq(algorithms.min(axis=1), axis=0)
+            return table_of(frame, best, NOTES[name], names_kept=[*algorithms])
+        if name == "agreement":
+            largest = frame.groupby("corpus")["correlation"].transform("max")
+            return table_of(frame, frame[["correlation"]].eq(largest, axis=0), NOTES[name])
+        return table_of(frame)
+
+    def _summary_table(self, marks: Marks) -> PaperTable:
+        measures = self.shown
+        rows: list[list[str]] = []
+        bold: set[tuple[int, int]] = set()
+        for (corpus, algorithm), group in self.summary().groupby(["corpus", "algorithm"], sort=False):
+            intervals = zip(group["measure"], group["mean"], group["low"], group["high"], strict=True)
+            cells = {name: mean_and_interval(*interval) for name, *interval in intervals}
+            marked = [marks.get((corpus, algorithm, name), "") for name in measures]
+            bold |= {(len(rows), column) for column, mark in enumerate(marked, 2) if mark == BEST}
+            stars = [mark.replace(BEST, "") for mark in marked]
+            values = [cells.get(name, "-") + star for name, star in zip(measures, stars, strict=True)]
+            rows.append([str(corpus), str(algorithm), *values])
+        note = NOTES["summary"] + (NOTES[STAR] if STAR in marks.values() else "")
+        return PaperTable(["corpus", "algorithm", *map(title_of, measures)], rows, 2, bold, note)
+
+    def marks(self) -> Marks:
+        """Return which means are best, and which ("*") differ from the first of the best by the tests over seeds."""
+        marks: Marks = {}
+        tests, summary = self.tests(), self.summary()
+        of_algorithms = summary[(summary["algorithm"] != self.ceiling) & summary["mean"].notna()]
+        for (corpus, name), group in of_algorithms.groupby(["corpus", "measure"], sort=False):
+            measure = str(name)
+            if len(group) < 2 or (measure not in COSTS and measure_of(measure).direction == "none"):
+                continue
+            best = group["mean"].max() if higher_is_better(measure) else group["mean"].min()
+            names = group.loc[group["mean"] == best, "algorithm"].tolist()
+            of_measure = tests[(tests["corpus"] == corpus) & (tests["measure"] == measure)]
+            for pair in of_measure.loc[of_measure["p_holm"] < SIGNIFICANT, ["first", "second"]].to_numpy().tolist():
+                marks |= {(corpus, name, measure): STAR for name in pair if names[0] in pair}
+            marks |= {(corpus, name, measure): BEST for name in names}
+        return marks
+
     def agreement(self, *, reference: str = "adjusted_rand") -> pd.DataFrame:
         """Return how each measure without truth ranks the runs of a corpus beside an external one.
 
@@ -110,24 +245,79 @@ class Comparison:
         rows = []
         for corpus, group in self.runs.groupby("corpus", sort=False):
             wide = group.pivot(index=["algorithm", "seed"], columns="measure", values="value")
-            if reference not in wide:
+            column = column_of(reference, wide)
+            if column is None:
                 continue
             for name in wide:
-                record = None if name in COSTS else get_measure(str(name))
+                record = None if name in COSTS else measure_of(str(name))
                 if record is None or record.family == "external" or record.direction == "none":
                     continue
-                rows.append((corpus, name, *_correlation(wide[name], wide[reference], record.direction == "higher")))
+                rows.append((corpus, name, *_correlation(wide[name], wide[column], record.direction == "higher")))
         return pd.DataFrame(rows, columns=["corpus", "measure", "correlation", "p", "n"])
+
+
+def measure_of(name: str) -> Measure:
+    """Return the measure of a compared value, which may be that of some clusters, as in ``coherence:largest``."""
+    return get_measure(name.partition(":")[0])
+
+
+def column_of(measure: str, columns: Iterable[object]) -> str | None:
+    """Return the column that has a measure: under its name, or under an alias of the same values; None if none has."""
+    records = {name: get_measure(name) for name in map(str, columns) if name not in COSTS and ":" not in name}
+    same = [name for name, record in records.items() if record.function is get_measure(measure).function]
+    return measure if measure in same else next((name for name in same if records[name].alias_of == measure), None)
+
+
+def asked_measures(measures: object) -> tuple[Any, tuple[str, ...]]:
+    """Return the measures that `evaluate` is to compute, and the values that were asked for by name (of all: none).
+
+    Raises InputError if a measure is not known, or a name asks for clusters that the measure has no values of.
+    """
+    if measures is None or measures == "all":
+        return measures, ()
+    names: Any = [measures] if isinstance(measures, str) else measures
+    pairs = [str(name).partition(":")[::2] for name in names]
+    records = get_measures([name for name, _ in pairs])
+    for record, (_, clusters) in zip(records, pairs, strict=True):
+        if clusters and clusters not in CLUSTERS:
+            raise InputError(
+                f"{record.name}:{clusters} names no clusters", remedy=f"write one of {', '.join(CLUSTERS)}"
+            )
+        if clusters and ("per_cluster" not in record.parts or record.name.startswith(OTHER_PARTS)):
+            raise InputError(f"{record.name} has no value for each cluster", remedy="name the measure alone")
+    parameters = [names[name] if isinstance(names, Mapping) else {} for name in names]
+    shown = [
+        f"{record.name}:{clusters}" if clusters else record.name
+        for record, (_, clusters) in zip(records, pairs, strict=True)
+    ]
+    computed = {record.name: arguments for record, arguments in zip(records, parameters, strict=True)}
+    return computed, tuple(dict.fromkeys(shown))
+
+
+def compared_value(evaluation: Evaluation, name: str, sizes: npt.NDArray[np.int64]) -> float:
+    """Return a value that was asked for: that of a measure, or that of some of its clusters, which have `sizes`.
+
+    Of clusters of the same size the first counts; those without a value are left out of least, largest value and mean.
+    """
+    measure, _, clusters = name.partition(":")
+    score = evaluation[measure]
+    if not clusters or score.per_cluster is None:
+        return math.nan if clusters else score.value
+    values = score.per_cluster
+    if clusters in ("largest", "smallest"):
+        return float(values[sizes.argmax() if clusters == "largest" else sizes.argmin()])
+    known = values[~np.isnan(values)]
+    return float(getattr(known, clusters)()) if known.size else math.nan
 
 
 def higher_is_better(measure: str) -> bool:
     """Return whether a larger value of the measure (or of seconds) is better."""
-    return measure not in COSTS and get_measure(measure).direction == "higher"
+    return measure not in COSTS and measure_of(measure).direction == "higher"
 
 
 def cut_to_range(low: float, high: float, measure: str) -> tuple[float, float]:
     """Return an interval without what is outside the range of a measure (or of seconds)."""
-    least, highest = (0.0, None) if measure in COSTS else get_measure(measure).bounds
+    least, highest = (0.0, None) if measure in COSTS else measure_of(measure).bounds
     return (
         low if least is None or math.isnan(low) else max(low, least),
         high if highest is None or math.isnan(high) else min(high, highest),
@@ -211,70 +401,23 @@ def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool 
             continue
         first_values, two = first_values[is_known], two[is_known]
         sign = 1 if higher_is_better else -1
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "mean_difference": float(first_values.mean() - two.mean()),
-                "effect": sign * rank_biserial(first_values, two),
-                "p": wilcoxon_p(first_values, two),
-                "n": int(is_known.sum()),
-            }
-        )
+        effect, difference = sign * rank_biserial(first_values, two), float(first_values.mean() - two.mean())
+        rows.append((first, second, difference, effect, wilcoxon_p(first_values, two), int(is_known.sum())))
     frame = pd.DataFrame(rows, columns=["first", "second", "mean_difference", "effect", "p", "n"])
     frame.insert(5, "p_holm", holm(frame["p"].tolist()))
     return frame
 
 
 HEADLINE = ("adjusted_rand", "nmi", "silhouette", "cluster_similarity", "seconds")
-UNITS = {"seconds": "s"}
 
 
-def headline(runs: pd.DataFrame) -> list[str]:
+def headline(runs: pd.DataFrame, asked: Sequence[str] = ()) -> list[str]:
     """Return the measures that are shown, tested and drawn, of those of a table with a column measure.
 
-    Of measures that are none of the usual ones, the first are shown, before seconds.
+    They are those that were asked for, else the usual ones; of measures that are none of these, the first are shown.
+    Seconds come last.
     """
     there = list(dict.fromkeys(map(str, runs["measure"])))
-    quality = [name for name in HEADLINE if name in there and name not in UNITS]
+    quality = [name for name in asked or HEADLINE if name in there and name not in UNITS]
     columns = quality or [name for name in there if name not in UNITS][: len(HEADLINE)]
     return [*columns, *(name for name in UNITS if name in there)]
-
-
-def title_of(measure: str) -> str:
-    """Return the name of a measure in tables and figures, with its unit."""
-    name = measure.replace("_", " ")
-    return f"{name} ({UNITS[measure]})" if measure in UNITS else name
-
-
-def mean_and_interval(mean: float, low: float, high: float, *, plus_minus: str = "±") -> str:
-    """Return a mean with its interval: with plus and minus, or both ends where the range of the measure cuts one off.
-
-    >>> mean_and_interval(0.9, 0.85, 0.95), mean_and_interval(0.98, 0.9, 1.0)
-    ('0.900 ± 0.050', '0.980 [0.900, 1.000]')
-    """
-    if math.isnan(mean):
-        return "-"
-    if math.isnan(low):
-        return f"{mean:.3f}"
-    if math.isclose(high - mean, mean - low, rel_tol=1e-6, abs_tol=1e-12):
-        return f"{mean:.3f} {plus_minus} {high - mean:.3f}"
-    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def latex_summary(summary: pd.DataFrame, measures: Sequence[str]) -> str:
-    """Return a LaTeX table (package booktabs): a line per corpus and algorithm, mean and interval of each measure."""
-    rows = [[*map(latex_escaped, names), *cells] for names, cells in _rows(summary, measures, plus_minus=r"$\pm$")]
-    columns = ["corpus", "algorithm", *map(title_of, measures)]
-    return latex_table(columns, rows, alignment="ll" + "r" * len(measures))
-
-
-def _rows(
-    summary: pd.DataFrame, measures: Sequence[str], *, plus_minus: str = "±"
-) -> list[tuple[list[str], list[str]]]:
-    rows = []
-    for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        intervals = zip(group["measure"], group["mean"], group["low"], group["high"], strict=True)
-        cells = {name: mean_and_interval(*interval, plus_minus=plus_minus) for name, *interval in intervals}
-        rows.append(([str(corpus), str(algorithm)], [cells.get(name, "-") for name in measures]))
-    return rows

@@ -48,6 +48,7 @@ __all__ = [
     "agreement",
     "cluster_graph",
     "confusion",
+    "critical_difference",
     "dendrogram",
     "document_map",
     "k_curve",
@@ -239,6 +240,52 @@ def agreement(
         ax=ax,
         path=path,
     )
+
+
+@house_style()
+@at_the_door
+def critical_difference(
+    comparison: Comparison, *, measure: str = "adjusted_rand", ax: Axes | None = None, path: Path | None = None
+) -> Figure:
+    """Draw the mean ranks of algorithms over corpora; thick bars join those that Nemenyi's test does not tell apart.
+
+    Demšar (2006), figure 1; 1 is best.
+
+    Raises
+    ------
+    InputError
+        If the comparison has not two corpora and two algorithms with that measure.
+    """
+    table = comparison.ranks([measure])
+    if table.empty:
+        raise InputError(f"there are no ranks of {measure} to draw", remedy="compare two algorithms on two corpora")
+    difference = float(table["critical_difference"][0])
+    means = table.iloc[0, [*table.columns].index("critical_difference") + 1 :].sort_values()  # of the algorithms
+    k, n_left = len(means), (len(means) + 1) // 2
+    # from each rank to the last that is nearer than the difference, where that is not part of a wider group
+    ends = [means[means - rank < difference].max() for rank in means]
+    spans = zip(means, ends, [0.0, *ends], strict=False)
+    groups = [(low, high) for low, high, before in spans if high > before and means.between(low, high).sum() > 1]
+    figure, axes = new_axes(7.2, 1.2 + 0.1 * len(groups) + 0.22 * n_left, ax)
+    beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
+    end = min(1 + difference, k)
+    axes.plot([1, end], [0.9, 0.9], color=INK, marker="|", linewidth=1)
+    axes.annotate(f"critical difference {difference:.2f}", (end, 0.9), (5, 0), **beside)
+    for place, (low, high) in enumerate(groups, 1):
+        axes.plot([low - 0.03, high + 0.03], [-0.4 * place] * 2, color=INK, linewidth=3, solid_capstyle="butt")
+    for place, (name, rank) in enumerate(means.items()):
+        # the better half stands on the left, the best at the top, and so does the worst on the right
+        is_left = place < n_left
+        y, edge = -0.4 * len(groups) - 0.8 * (1 + (place if is_left else k - 1 - place)), 0.95 if is_left else k + 0.05
+        axes.plot([rank, rank, edge], [0, y, y], color=MUTED, linewidth=0.8)
+        axes.annotate(plain(name), (edge, y), (-4 if is_left else 4, 0), ha="right" if is_left else "left", **beside)
+    axes.set_xticks(range(1, k + 1))
+    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.spines["top"].set(visible=True, position=("data", 0))
+    axes.xaxis.tick_top()
+    axes.set_yticks([])
+    label_axes(axes, title=f"{measure.replace('_', ' ')}: mean ranks", x_label="", y_label="")
+    return written(figure, path)
 
 
 LETTER = 0.06  # inches that a letter of a name takes

@@ -130,6 +130,53 @@ def test_figures_and_tables_have_units_and_intervals_(doccluster, some_articles,
     assert (summary[summary["measure"].isin(["seconds"])]["low"] >= 0).all()
 
 
+def test_the_figures_of_sharma_and_sharma_are_one_command(doccluster, matrix, tmp_path):
+    out, figures = tmp_path / "out", ("skm_objective", "cluster_similarity:largest", "coherence:largest")
+    done = doccluster(
+        *("compare", matrix, "--algorithm", "spherical-k-means:init=random,n_init=1", "--seeds", 12, "-o", out),
+        *("--measures", f"adjusted_rand,{','.join(figures)}"),
+    )
+    assert done.code == 0, done.err
+    shown = [line.split("  ")[1].strip() for line in done.out.splitlines()[1:7]]
+    assert shown[1:5] == ["adjusted rand", "skm objective", "cluster similarity (largest)", "coherence (largest)"]
+    for name in figures:
+        words = "".join(ElementTree.parse(out / f"{name.replace(':', '-')}-runs.svg").getroot().itertext())
+        assert "runs in the order of adjusted Rand" in words
+    assert not list(out.glob("*ranks*"))  # of one corpus there are none
+    told = json.loads(doccluster("compare", matrix, "--measures", "coherence:largest", "-o", out, "--json").out)
+    assert {row["measure"] for row in told["tests"]} == {"coherence:largest", "seconds"}
+    refused = doccluster("compare", matrix, "--measures", "coherence:widest", "-o", out)
+    assert (refused.code, "coherence:widest names no clusters" in refused.err) == (2, True)
+
+
+def test_several_corpora_are_ranked_and_every_table_is_written_in_three_forms(
+    doccluster, some_articles, matrix, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    out, names = tmp_path / "out", ("k-means:n_init=1", "spherical-k-means:n_init=1", "smoothed")
+    algorithms = [word for name in names for word in ("--algorithm", name)]
+    asked = (*algorithms, "--seeds", 3, "--measures", "ari,silhouette", "-o", out)
+    done = doccluster("compare", some_articles, matrix, *asked)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+    assert "  mean ranks over 2 corpora, 1 is best (p: all do equally well, Friedman;" in lines
+    assert "  2 corpora can show no p below 1.000 with 3 pairs of algorithms; add corpora" in lines
+    tables = ("summary", "tests", "agreement", "ranks", "corpus_tests")
+    assert {path.name for path in out.iterdir() if path.suffix != ".svg"} == {
+        "runs.csv",
+        *(f"{name}.{form}" for name in tables for form in ("csv", "tex", "md")),
+    }
+    assert (out / "ari-ranks.svg").exists()
+    ranks = table(out, "ranks").set_index("measure")
+    assert ranks[[*names]].sum(axis=1).tolist() == [pytest.approx(6.0)] * 2  # 1 + 2 + 3
+    bold = [line for line in (out / "ranks.md").read_text(encoding="utf-8").splitlines() if "**" in line]
+    assert [line.split(" | ")[0] for line in bold] == ["| ari", "| silhouette"]
+    told = json.loads(doccluster("compare", some_articles, matrix, *asked, "--json").out)
+    assert [row["measure"] for row in told["ranks"]] == ["ari", "silhouette"]
+    assert len(told["corpus_tests"]) == 2 * 3
+
+
 def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(
     doccluster, some_articles, tmp_path, monkeypatch
 ):
@@ -142,7 +189,7 @@ def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
     heads = [line.split() for line in lines if "against" in line.split()]
-    assert heads == [[*measure, "against", "difference", "effect", "p"] for measure in (["adjusted", "rand"], ["nmi"])]
+    assert heads == [[*measure, "against", "difference", "effect", "p"] for measure in (["nmi"], ["adjusted", "rand"])]
     row = re.compile(r"  \S+ +\S.* [+-]\d\.\d{3} +[+-]\d\.\d\d +\d\.\d{3}$")
     rows = [line for line in lines if row.match(line)]
     assert len(rows) == 6

@@ -20,11 +20,7 @@ def by_turns(X, n_clusters, random_state, step=1):
     return [f"pile {(step * row + random_state) % n_clusters}" for row in range(X.shape[0])]
 
 
-def one_pile(X):
-    return [7] * X.shape[0]
-
-
-def of_depth(X, depth, n_clusters):
+def of_depth(X, depth, n_clusters, random_state):
     return np.arange(X.shape[0]) % depth
 
 

@@ -20,12 +20,16 @@ from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
 from doccluster.lab import clusterers
 from doccluster.lab.comparison_result import (
+    asked_measures,
+    compared_value,
     headline,
     mean_with_interval,
+    measure_of,
     paired_tests,
     rank_biserial,
     wilcoxon_p,
 )
+from doccluster.measures import list_measures
 from doccluster.measures.chance import holm
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from tests.selection import own_clusterers
@@ -169,7 +173,6 @@ def test_a_function_a_class_and_a_factory_are_fitted_in_python_and_by_name():
     corpus = made(labels={"by hand": [(2 * row + 4) % 3 for row in range(60)]})
     algorithms = [
         own_clusterers.by_turns,
-        own_clusterers.one_pile,
         own_clusterers.Steady,
         own_clusterers.few_starts,
         f"{OWN}:by_turns",
@@ -181,13 +184,12 @@ def test_a_function_a_class_and_a_factory_are_fitted_in_python_and_by_name():
     assert found.failures.empty
     assert found.runs["algorithm"].unique().tolist() == [
         "by hand",
-        *("by_turns", "one_pile", "Steady", "few_starts"),
-        *algorithms[4:],
+        *("by_turns", "Steady", "few_starts"),
+        *algorithms[3:],
     ]
     rss = {name: value for (name, _), value in values_of(found, "rss").items()}
     assert rss["by_turns"] == rss[f"{OWN}:by_turns"] == rss["Steady"] == rss[f"{OWN}:of_depth:depth=3"]
     assert rss[f"{OWN}:by_turns:step=2"] == rss["by hand"]  # the number of clusters, the seed and the setting came
-    assert values_of(found, "adjusted_rand")["one_pile", 4] == 0.0
 
 
 def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_as_it_was(tmp_path, monkeypatch):
@@ -209,7 +211,7 @@ def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_
         (f"{OWN}:few_starts:depth=3", "TypeError"),
         (f"{OWN}:few_starts:3", "write module:factory:name=value"),
         (f"{OWN}:of_depth", r"gives no clusterer: TypeError: missing a required argument: 'depth'"),
-        (own_clusterers.of_depth, r"of_depth gives no clusterer.*'depth'; give a clusterer with fit"),
+        (own_clusterers.of_depth, r"of_depth gives no clusterer.*'depth'; give a clusterer with scikit-learn's fit"),
         (own_clusterers.nothing, "returned 3, which is not a clusterer"),
         (3, "is not an algorithm"),
     ],
@@ -254,6 +256,99 @@ def test_the_frame_is_the_summary_and_the_headline_the_usual_measures_before_sec
     measures = ["seconds", "purity", "nmi", "adjusted_rand"]
     assert headline(pd.DataFrame({"measure": measures})) == ["adjusted_rand", "nmi", "seconds"]
     assert headline(pd.DataFrame({"measure": ["seconds", "purity", "rand"]})) == ["purity", "rand", "seconds"]
+
+
+def test_what_is_asked_for_by_name_is_shown_and_tested_in_that_order():
+    corpus = made(labels={"by hand": [i % 4 for i in range(60)]})
+    asked = ["rss", "coherence:largest", "ari", "coherence:min", "density:smallest", "purity:mean"]
+    found = compare([corpus], algorithms=["k-means:n_init=1"], seeds=range(2), measures=asked, n_threads=1)
+    assert found.measures == tuple(asked)
+    assert found.shown == [*asked, "seconds"]
+    assert set(found.tests()["measure"]) == set(asked)
+    labels = corpus.labels["by hand"]
+    value = {name: values_of(found, name)["by hand", -1] for name in asked}
+    scores = {
+        name: doccluster.score(name, labels, vectors=corpus.matrix).per_cluster for name in ("coherence", "density")
+    }
+    purity = doccluster.score("purity", labels, truth=corpus.truth).per_cluster
+    assert value["coherence:largest"] == scores["coherence"][0]  # all have 15: the first counts
+    assert value["coherence:min"] == min(scores["coherence"])
+    assert value["density:smallest"] == scores["density"][0]
+    assert value["purity:mean"] == pytest.approx(np.mean(purity))
+    sizes = [0] * 10 + [1] * 30 + [2] * 20
+    uneven = compare([made(labels={"uneven": sizes})], algorithms=["k-means"], seeds=[0], measures=asked)
+    per_cluster = doccluster.score("coherence", sizes, vectors=corpus.matrix).per_cluster
+    assert values_of(uneven, "coherence:largest")["uneven", -1] == per_cluster[1]
+
+
+def test_all_measures_with_values_of_clusters_have_them_within_their_bounds():
+    labels = [i % 3 for i in range(60)]
+    names = [one.name for one in list_measures(counted=None) if "per_cluster" in one.parts]
+    asked = [f"{name}:{clusters}" for name in names if not name.startswith("gdi") for clusters in ("min", "max")]
+    assert len(asked) > 60
+    _, shown = asked_measures(asked)
+    evaluation = doccluster.evaluate(labels, truth=made().truth, vectors=made().matrix, measures=names)
+    for name in shown:
+        value = compared_value(evaluation, name, np.bincount(labels))
+        low, high = measure_of(name).bounds
+        assert value >= (-math.inf if low is None else low), name
+        assert value <= (math.inf if high is None else high), name
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        ("coherence:widest", "coherence:widest names no clusters; write one of largest, smallest, min, max, mean"),
+        ("adjusted_rand:largest", "adjusted_rand has no value for each cluster; name the measure alone"),
+        ("gdi:largest", "gdi has no value for each cluster"),
+        ("coherense:largest", "did you mean coherence"),
+    ],
+)
+def test_a_name_of_a_measure_that_means_nothing_is_refused_before_any_work(measure, told):
+    with pytest.raises(InputError, match=told):
+        compare([], measures=["nmi", measure])
+
+
+def in_three_worlds():
+    """Runs of two algorithms: one is always better by adjusted Rand, they are alike by the silhouette."""
+    rows = [
+        ("a_b", name, seed, measure, (0.5 if (name, measure) == ("good", "adjusted_rand") else 0.1) + seed / 100)
+        for name in ("good", "poor", "truth")
+        for measure in ("adjusted_rand", "silhouette")
+        for seed in range(8)
+    ]
+    columns = ["corpus", "algorithm", "seed", "measure", "value"]
+    return Comparison(pd.DataFrame(rows, columns=columns), measures=("adjusted_rand", "silhouette"), ceiling="truth")
+
+
+def test_tables_for_papers_have_the_best_in_bold_and_a_star_where_it_differs_by_the_tests():
+    found = in_three_worlds()
+    assert found.tests()["p_holm"].tolist() == [pytest.approx(2 / 2**8), 1.0]
+    latex = found.to_latex().splitlines()
+    assert latex[4] == r"a\_b & good & \textbf{0.535 $\pm$ 0.020} & \textbf{0.135 $\pm$ 0.020} \\"
+    assert latex[5] == r"a\_b & poor & 0.135 $\pm$ 0.020$^{*}$ & \textbf{0.135 $\pm$ 0.020} \\"
+    assert latex[6] == r"a\_b & truth & 0.135 $\pm$ 0.020 & 0.135 $\pm$ 0.020 \\"  # no contender: not bold, no star
+    assert latex[-1].startswith("% mean over seeds, with its 95 % interval; *: differs from the best")
+    assert found.to_markdown().splitlines() == [
+        "| corpus | algorithm | adjusted rand | silhouette |",
+        "| --- | --- | ---: | ---: |",
+        r"| a\_b | good | **0.535 ± 0.020** | **0.135 ± 0.020** |",
+        r"| a\_b | poor | 0.135 ± 0.020\* | **0.135 ± 0.020** |",
+        r"| a\_b | truth | 0.135 ± 0.020 | 0.135 ± 0.020 |",
+        "",
+        f"{latex[-1][2:]}",
+    ]
+    assert r"a\_b & adjusted rand & good & poor & 0.400 & 1.000 & 0.008 & 0.008 & 8 \\" in found.to_latex("tests")
+    assert r"| a\_b | silhouette | **1.000** | 0.000 | 8 |" not in found.to_markdown("agreement")
+    assert found.to_latex("ranks").count(r"\\") == 1  # of one corpus there are none: only the names of columns
+    with pytest.raises(InputError, match="table"):
+        found.to_latex("tasks")
+
+
+def test_negative_numbers_and_tiny_p_values_are_written_for_print():
+    rows = [("c", name, seed, "rss", (name == "b") + seed / 100) for name in "ab" for seed in range(14)]
+    found = Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]))
+    assert r"c & rss & a & b & $-$1.000 & 1.000 & $<$0.001 & $<$0.001 & 14 \\" in found.to_latex("tests")
 
 
 def test_fewer_than_five_runs_that_differ_give_no_correlation():
