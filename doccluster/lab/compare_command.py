@@ -27,8 +27,8 @@ from doccluster.cli.verb import (
     Whole,
     all_but,
     checked,
+    measure_names,
     only,
-    some_names,
 )
 from doccluster.lab.generate import source_vectors
 
@@ -49,29 +49,17 @@ def check_algorithm(text: str) -> None:
     as_clusterers([text])
 
 
-def compared_names(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | str | None:
+def compared_names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
     """Return the names of known measures, also of some of their clusters as in coherence:largest, or the word all."""
-    from doccluster.errors import InputError
     from doccluster.lab.comparison_result import asked_measures
 
-    names = "all" if value == "all" else some_names(context, option, value)
-    if names == []:
-        raise click.BadParameter("it names no measure; give names separated by commas, or all.")
-    try:
-        asked_measures(names)
-    except InputError as error:
-        raise click.BadParameter(str(error)) from error
-    return names
+    return measure_names(context, option, value, asked_measures)
 
 
 BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
 
 
-@click.command(
-    "compare",
-    cls=Verb,
-    gathers={"settings": with_source(BY_NAME)},
-)
+@click.command("compare", cls=Verb, gathers={"settings": with_source(BY_NAME)})
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
 @click.option(
@@ -204,8 +192,14 @@ def _numbers(kind: type) -> Callable[..., Any]:
     return parse
 
 
-@benchmark_command.command("synthetic", cls=Verb, gathers={"settings": all_but("output", "like", "seeds", "as_json")})
-@click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables and for what is done so far.")
+NO_GRID = ("labels", "output", "write", "score", "like", "seeds", "as_json")
+
+
+@benchmark_command.command("synthetic", cls=Verb, gathers={"settings": all_but(*NO_GRID)})
+@click.argument("labels", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[LABELS]...")
+@click.option("-o", "--output", metavar="DIR", help="A folder for tables and for what is done so far.")
+@click.option("--write", metavar="DIR", help="Write the corpora for other programs, and compare nothing.")
+@click.option("--score", metavar="DIR", help="Score LABELS of the corpora written to DIR: a folder for each program.")
 @click.option(
     "--set",
     "sets",
@@ -233,34 +227,77 @@ def _numbers(kind: type) -> Callable[..., Any]:
 @click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Corpora of each kind, seeds 0 to N-1.")
 @threads_option
 @json_option
-def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, settings: dict[str, Any]) -> None:
+def synthetic_command(
+    labels: tuple[Path, ...],
+    output: str | None,
+    write: str | None,
+    score: str | None,
+    like: str | None,
+    seeds: int,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> None:
     """A table of difficulty: kappa x dimensions x clusters, with means and intervals over seeds.
 
-    Each seed draws corpora of its own. After Ctrl-C the same command goes on from what is in the folder.
+    Each seed draws corpora of its own. After Ctrl-C the same command goes on from what is in the folder. The oracle
+    knows what the documents were drawn from: more cannot be had. --score DIR LABELS... judges labels that other
+    programs gave the corpora of --write DIR; a file is called as its corpus, with one label on each line.
     """
+    from doccluster.lab import synthetic_benchmark as benchmark
     from doccluster.lab.comparing import write_comparison
-    from doccluster.lab.comparison_result import headline
-    from doccluster.lab.comparison_tables import title_of
-    from doccluster.lab.synthetic_benchmark import benchmark_synthetic
 
+    if (output is None and write is None and score is None) or bool(labels) != (score is not None):
+        raise click.UsageError("give -o DIR, --write DIR, or --score DIR LABELS... with a folder of labels.")
     with progress_shown(quiet=as_json) as progress:
-        twin_of = None if like is None else source_vectors((like,), {}, "auto", {})
-        comparison = benchmark_synthetic(
-            **settings, like=twin_of, seeds=seeds, checkpoint=Path(output) / "fits", progress=progress
-        )
-    write_comparison(comparison, Path(output), figures=False)
+        if write is not None:
+            grid = {name: settings[name] for name in ("sets", "kappa", "n_terms", "n_clusters", "n_documents")}
+            files = benchmark.write_cells(Path(write), benchmark.cells_of(**grid), range(seeds), progress=progress)
+        elif score is not None:
+            comparison = benchmark.score_labels(Path(score), labels)
+        else:
+            twin_of, fits = (
+                None if like is None else source_vectors((like,), {}, "auto", {}),
+                Path(str(output)) / "fits",
+            )
+            comparison = benchmark.benchmark_synthetic(
+                **settings, like=twin_of, seeds=seeds, checkpoint=fits, progress=progress
+            )
+    if write is not None:
+        print_json({"files": files.to_dict("records")}) if as_json else _print_files(files)
+        return
+    if output is not None:
+        write_comparison(comparison, Path(output), figures=False)
     if as_json:
-        tables = {"corpora": comparison.corpora, "summary": comparison.summary(), "failures": comparison.failures}
+        tables = {name: getattr(comparison, name)() for name in ("summary", "tests", "ranks", "corpus_tests")}
+        tables = {"corpora": comparison.corpora, **tables, "failures": comparison.failures}
         print_json({name: table.to_dict("records") for name, table in tables.items()})
         return
-    # a table for each measure: a line for each corpus, a column for each algorithm
+    _print_by_corpus(comparison)
+    if output is not None:
+        say(f"  {output}: runs (csv), tables (csv, tex, md); the fits, from which the same command goes on")
+
+
+def _print_files(files: pd.DataFrame) -> None:
+    """Print how many files of each set were written, and how many have the checksum that is kept."""
+    for title, rows in files.groupby("set", sort=False):
+        n_kept, n_same = (rows["kept"] != "").sum(), (rows["kept"] == rows["sha256"]).sum()
+        standard = f"{n_same:,} of {n_kept:,} as in the standard" if n_kept else "no checksums are kept"
+        say(f"  {title}: {len(rows):,} files, {standard}")
+
+
+def _print_by_corpus(comparison: Comparison) -> None:
+    """Print a table for each measure, with a line for each corpus and a column for each algorithm; then the tests."""
+    from doccluster.lab.comparison_tables import title_of
+
     summary = comparison.summary()
-    for measure in headline(summary):
+    for number, measure in enumerate(comparison.shown):
+        if number:
+            say()
         rows = summary[summary["measure"] == measure]
         _print_by_algorithm(rows, "corpus", comparison.corpora["corpus"].tolist(), title_of(measure))
-        say()
+    _say_least_p(comparison.tests(), "seeds")
+    _print_over_corpora(comparison)
     _print_failures(comparison)
-    say(f"  {output}: runs and summary (csv), summary.tex; the fits, from which the same command goes on")
 
 
 def _print_by_algorithm(summary: pd.DataFrame, line: str, names: Sequence[str], title: str = "") -> None:
@@ -333,19 +370,19 @@ def _print_over_corpora(comparison: Comparison) -> None:
     if ranks.empty:
         return
     say()
-    say(f"  mean ranks over {int(ranks['n_corpora'].max())} corpora, 1 is best (p: all do equally well, Friedman;")
-    say("  ranks that are at least the critical difference apart differ at 5 %, Nemenyi)")
+    n_corpora = int(ranks["n_corpora"].max())
+    say(f"  ranks over {n_corpora} corpora, 1 is best (p: Friedman; critical difference: Nemenyi)")
     columns = [Column("", [title_of(name) for name in ranks["measure"]], "left")]
-    for name in [*ranks.columns[1 + len(STATISTICS) :], "critical_difference", "friedman_p"]:
-        cells = ["-" if rank != rank else f"{rank:.{3 if name == 'friedman_p' else 2}f}" for rank in ranks[name]]
-        columns.append(Column({"critical_difference": "critical difference", "friedman_p": "p"}.get(name, name), cells))
+    own = {name: name for name in ranks.columns[1 + len(STATISTICS) :]}
+    for name, title in {**own, "critical_difference": "critical difference", "friedman_p": "p"}.items():
+        digits = 3 if name == "friedman_p" else 2
+        columns.append(Column(title, ["-" if rank != rank else f"{rank:.{digits}f}" for rank in ranks[name]]))
     print_table(columns, has_rule=False, indent=2)
     _print_tests(comparison.corpus_tests(), "corpora")
 
 
 def _print_tests(tests: pd.DataFrame, pairs: str = "seeds") -> None:
     """Print the paired tests of measures of quality, corrected for their number, and the least p of this many pairs."""
-    from doccluster.lab.comparison_result import SIGNIFICANT
     from doccluster.lab.comparison_tables import title_of
 
     if tests.empty:
@@ -370,7 +407,17 @@ def _print_tests(tests: pd.DataFrame, pairs: str = "seeds") -> None:
         )
     if len(tests) > MAX_TESTS:
         say(f"  and {len(tests) - MAX_TESTS} more with --json")
-    n_pairs = int(tests.groupby("measure").size().max())
+    _say_least_p(tests, pairs)
+
+
+def _say_least_p(tests: pd.DataFrame, pairs: str) -> None:
+    """Say what no test of this many pairs can show."""
+    from doccluster.lab.comparison_result import SIGNIFICANT
+
+    if tests.empty:
+        return
+    most = int(tests["n"].max())
+    n_pairs = int(tests.groupby([name for name in ("corpus", "measure") if name in tests]).size().max())
     smallest = min(1.0, n_pairs * 2.0 ** (1 - most))  # all seeds agree, and Holm multiplies by the number of pairs
     if smallest >= SIGNIFICANT:
         of_pairs = "one pair" if n_pairs == 1 else f"{n_pairs} pairs"

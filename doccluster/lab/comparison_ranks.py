@@ -17,7 +17,6 @@ from scipy import stats
 from doccluster.base.arrays import Floats
 
 MAX_ARRANGEMENTS = 20_000  # of ranks, up to which Friedman's test goes through all of them
-DIGITS = 10  # means that are equal to this many decimals share a rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ def rank_test(values: npt.ArrayLike, *, higher_is_better: bool = True, level: fl
     >>> round(rank_test([[0.9, 0.8, 0.7], [0.6, 0.5, 0.1], [0.8, 0.7, 0.6]]).friedman_p, 3)
     0.028
     """
-    table = np.asarray(values, dtype=np.float64).round(DIGITS)
+    table = np.asarray(values, dtype=np.float64).round(10)  # what is equal to ten decimals shares a rank
     n, k = table.shape
     ranks = stats.rankdata(-table if higher_is_better else table, axis=1)
     mean_ranks = ranks.mean(axis=0)

@@ -42,7 +42,6 @@ NOTES = {
     "agreement": "Spearman's correlation with adjusted Rand over runs",
 }
 CLUSTERS = ("largest", "smallest", "min", "max", "mean")  # behind a measure and a colon: of which clusters it is
-OTHER_PARTS = ("gdi",)  # measures whose values of clusters are diameters, which say nothing of better or worse
 
 
 def _empty(*columns: str) -> pd.DataFrame:
@@ -283,7 +282,8 @@ def asked_measures(measures: object) -> tuple[Any, tuple[str, ...]]:
             raise InputError(
                 f"{record.name}:{clusters} names no clusters", remedy=f"write one of {', '.join(CLUSTERS)}"
             )
-        if clusters and ("per_cluster" not in record.parts or record.name.startswith(OTHER_PARTS)):
+        # those of gdi are diameters, which say nothing of better or worse
+        if clusters and ("per_cluster" not in record.parts or record.name.startswith("gdi")):
             raise InputError(f"{record.name} has no value for each cluster", remedy="name the measure alone")
     parameters = [names[name] if isinstance(names, Mapping) else {} for name in names]
     shown = [

@@ -160,7 +160,7 @@ def test_several_corpora_are_ranked_and_every_table_is_written_in_three_forms(
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
-    assert "  mean ranks over 2 corpora, 1 is best (p: all do equally well, Friedman;" in lines
+    assert "  ranks over 2 corpora, 1 is best (p: Friedman; critical difference: Nemenyi)" in lines
     assert "  2 corpora can show no p below 1.000 with 3 pairs of algorithms; add corpora" in lines
     tables = ("summary", "tests", "agreement", "ranks", "corpus_tests")
     assert {path.name for path in out.iterdir() if path.suffix != ".svg"} == {
@@ -206,14 +206,44 @@ def test_made_corpora_are_compared_and_the_same_command_goes_on(doccluster, tmp_
     done = doccluster(*call, "--seeds", 2)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     lines = done.out.splitlines()
-    heads = [line.split()[:2] for line in lines if "spherical-k-means:n_init=1" in line]
-    assert heads == [["adjusted", "rand"], ["nmi", "k-means:n_init=1"], ["seconds", "(s)"]]
+    heads = [line.split() for line in lines if "oracle" in line]
+    algorithms = ["k-means:n_init=1", "spherical-k-means:n_init=1"]
+    assert heads == [["adjusted", "rand", "oracle", *algorithms], ["nmi", "oracle", *algorithms]]
     assert sum(line.startswith("  vmf-own kappa=500 d=10 k=3 ") for line in lines) == 3
+    assert "  2 seeds can show no p below 0.500 with one pair of algorithms; give --seeds 20" in lines
+    assert "  ranks over 4 corpora, 1 is best (p: Friedman; critical difference: Nemenyi)" in lines
     summary = table(tmp_path / "out", "summary")
     assert set(summary["n"]) == {2}
     told = json.loads(doccluster(*call, "--seeds", 2, "--json").out)
-    assert len(told["summary"]) == len(summary) == 4 * 2 * 3
+    assert len(told["summary"]) == len(summary) == 4 * (2 * 3 + 2)
+    assert len(told["tests"]) == 4 * 2
+    assert [row["n_corpora"] for row in told["ranks"]] == [4, 4]
     assert doccluster("benchmark", "synthetic", "-o", tmp_path / "x", "--kappa", "a").code == 2
+
+
+def test_a_standard_set_goes_out_and_labels_come_back(doccluster, tmp_path):
+    made, theirs, call = tmp_path / "made", tmp_path / "theirs", ("benchmark", "synthetic")
+    written = doccluster(*call, "--set", "sharma-1", "--seeds", 1, "--write", made)
+    assert written.code == 0, written.err
+    assert written.out == "  sharma-1: 18 files, 18 of 18 as in the standard\n"
+    theirs.mkdir()
+    for truth in made.rglob("*.rclass"):
+        (theirs / f"{truth.stem}.labels").write_bytes(truth.read_bytes())
+    done = doccluster(*call, "--score", made, theirs, "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0].split() == ["adjusted", "rand", "oracle", "theirs"]
+    assert sum(line.split()[-2:] == ["1.000", "1.000"] for line in done.out.splitlines()) == 2 * 6
+    assert set(table(tmp_path / "out", "summary")["algorithm"]) == {"oracle", "theirs"}
+    told = json.loads(doccluster(*call, "--score", made, theirs, "--json").out)
+    assert {row["set"] for row in told["corpora"]} == {"sharma-1"}
+    own = json.loads(
+        doccluster(*call, "--set", "sharma-1", "-k", 2, "--seeds", 1, "--write", tmp_path / "own", "--json").out
+    )
+    assert {file["kept"] for file in own["files"]} == {""}
+    for wrong in ((), ("--score", made), (theirs, "-o", tmp_path / "out"), ("--write", made, theirs)):
+        refused = doccluster(*call, *wrong)
+        assert (refused.code, "give -o DIR, --write DIR, or --score DIR LABELS..." in refused.err) == (2, True)
+    assert "--set vmf-9 is not known; give one of vmf-1" in doccluster(*call, "--set", "vmf-9", "--write", made).err
 
 
 def test_the_output_says_what_so_few_seeds_can_show(doccluster, some_articles, tmp_path):

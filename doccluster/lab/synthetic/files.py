@@ -7,10 +7,11 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -186,12 +187,37 @@ def _record_text(record: Path, name: str, parameters: Mapping[str, object]) -> s
             raise InputError(f"{record} cannot be read ({error})", remedy="choose another folder") from error
         if entries.pop("written_by", None) != _WRITER:
             raise InputError(f"{record} was not written by `{_WRITER}`", remedy="choose another folder")
-    entries[name] = {"doccluster": __version__, "numpy": np.__version__, **parameters}
+    return record_text({**entries, name: {"doccluster": __version__, "numpy": np.__version__, **parameters}})
+
+
+def record_text(entries: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the text of `corpus.toml` with an entry for each file."""
     lines = ["# What the files of this folder were made from.", f"written_by = {toml_value(_WRITER)}"]
     for title, entry in sorted(entries.items()):
         lines += ["", f"[{toml_value(title)}]"]
         lines += [f"{key} = {toml_value(value)}" for key, value in entry.items()]
     return "\n".join(lines) + "\n"
+
+
+def matrix_lines(matrix: Any, *, is_cluto: bool) -> Iterator[str]:
+    """Yield the lines of a float32 matrix, csr or dense, with nine digits: in the form of CLUTO or of Matrix Market.
+
+    >>> list(matrix_lines(np.array([[0.5, 1], [0, 2]], dtype=np.float32), is_cluto=True))
+    ['2 2', '0.5 1', '0 2']
+    """
+    is_sparse, size = sparse.issparse(matrix), " ".join(map(str, matrix.shape))
+    if not is_cluto:
+        yield f"%%MatrixMarket matrix {'coordinate' if is_sparse else 'array'} real general"
+    if not is_sparse:
+        yield size
+        form = (" " if is_cluto else "\n").join(["%.9g"] * matrix.shape[1 if is_cluto else 0])
+        yield from (form % tuple(line.tolist()) for line in (matrix if is_cluto else matrix.T))
+        return
+    yield f"{size} {matrix.nnz}"
+    for row, (start, end) in enumerate(itertools.pairwise(matrix.indptr.tolist()), 1):
+        columns, values = (matrix.indices[start:end] + 1).tolist(), matrix.data[start:end].tolist()
+        cells = [f"{column} {value:.9g}" for column, value in zip(columns, values, strict=True)]
+        yield from [" ".join(cells)] if is_cluto else (f"{row} {cell}" for cell in cells)
 
 
 def toml_value(value: object) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse, special
@@ -17,7 +18,13 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.errors import Argument, InputError
-from doccluster.lab.synthetic.synthetic_vectors import SyntheticVectors, check_share, row_names, seed_record
+from doccluster.lab.synthetic.synthetic_vectors import (
+    SyntheticVectors,
+    check_share,
+    mass_by_cluster,
+    row_names,
+    seed_record,
+)
 from doccluster.vectors import DocumentVectors
 
 _DOCUMENTS = 4  # "each cluster has at least 4 documents"
@@ -155,7 +162,9 @@ def make_sharma(
         "n_extra_rows": rows.shape[0] - n_rows,
         "random_state": seed_record(random_state),
     }
-    return SyntheticVectors(vectors, truth, parameters)
+    owners = np.concatenate([np.repeat(np.arange(k), n_terms), np.full(n_overlap, -1)])
+    law = partial(mass_by_cluster, owners, k) if structure == "block" else None
+    return SyntheticVectors(vectors, truth, parameters, law)
 
 
 @dataclass(frozen=True)

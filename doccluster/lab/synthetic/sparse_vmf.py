@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from doccluster.lab.synthetic.synthetic_vectors import (
     check_dimensions,
     check_share,
     check_weights,
+    mass_by_cluster,
     row_names,
     seed_record,
 )
@@ -129,7 +131,11 @@ def make_sparse_vmf(
         "dtype": str(float_type),
         "random_state": seed_record(random_state),
     }
-    return SyntheticVectors(DocumentVectors(matrix, row_names(n_rows)), truth, parameters)
+    owners = np.full(plan.n_terms, -1)
+    first, n_own = plan.shared_part.size, plan.cluster_part.size
+    owners[columns[first : first + k * n_own]] = np.repeat(np.arange(k), n_own)
+    law = partial(mass_by_cluster, owners, k)
+    return SyntheticVectors(DocumentVectors(matrix, row_names(n_rows)), truth, parameters, law)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
@@ -28,14 +29,30 @@ class SyntheticVectors(ShortRepr):
         The cluster that each row was drawn from, 0..n_clusters-1. A cluster of small weight may have no row.
     parameters : mapping
         All that was given or chosen, as it is written to `corpus.toml`.
+    law : function of rows, optional
+        How likely each row is in each cluster, as a logarithm but for what is the same for all clusters.
     """
 
     vectors: DocumentVectors
     truth: Integers
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    law: Callable[[Matrix], Floats] | None = field(default=None, repr=False)
+
+    def oracle(self) -> Integers:
+        """Return the likeliest cluster of each row by the law it was drawn by; raise InputError if there is none."""
+        if self.law is None:
+            raise InputError("no law says which cluster a row is of", remedy="make the vectors with clusters")
+        return np.asarray(self.law(self.vectors.matrix).argmax(axis=1), dtype=np.int64)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.vectors, self.truth))
+
+
+def mass_by_cluster(owners: Integers, n_clusters: int, rows: Matrix) -> Floats:
+    """Return the sum of each row over the columns that only one cluster has; owner -1: a column of several."""
+    own = np.flatnonzero(owners >= 0)
+    members = sparse.csr_array((np.ones(own.size), (own, owners[own])), shape=(owners.size, n_clusters))
+    return np.asarray((rows @ members).toarray())
 
 
 def row_names(n_documents: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -251,7 +252,18 @@ def sample_twin(
         **dict(zip(("cosine_within_of_source", "cosine_between_of_source"), model.cosines, strict=True)),
         "random_state": seed_record(random_state),
     }
-    return SyntheticVectors(DocumentVectors(matrix, row_names(n), terms, terms), truth, parameters)
+    vectors = DocumentVectors(matrix, row_names(n), terms, terms)
+    return SyntheticVectors(vectors, truth, parameters, partial(_log_likelihoods, model))
+
+
+def _log_likelihoods(model: CorpusModel, rows: CsrArray) -> Floats:
+    """Return log weight + the sum of log((1 - share) own + share common) over the terms of each row, by cluster."""
+    logs = np.full((model.n_terms, model.weights.size), np.finfo(float).tiny)
+    for column, (own, share) in enumerate(zip(model.cluster_terms, model.common_shares, strict=True)):
+        for terms, weight in ((own, 1.0 - share), (model.common, share)):
+            logs[terms.columns, column] += weight * np.diff(terms.edges, prepend=0.0) / terms.edges[-1]
+    occurs = sparse.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+    return np.asarray(occurs @ np.log(logs) + np.log(model.weights))
 
 
 def _draw_block(

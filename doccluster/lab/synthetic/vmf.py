@@ -7,6 +7,8 @@ algorithm is from what can be had, and nothing about text: the rows are dense an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ from scipy import linalg
 from doccluster.base.arrays import Array, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
-from doccluster.clustering.mixtures.vmf_functions import VmfRows, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import VmfRows, log_normalizer, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.lab.synthetic.synthetic_vectors import (
     SyntheticVectors,
@@ -115,7 +117,14 @@ class VmfMixture:
     def draw(self, *, n_threads: int | None = None) -> SyntheticVectors:
         """Return all rows with their truth."""
         vectors = DocumentVectors(self._rows.draw(n_threads=n_threads), row_names(self.shape[0]))
-        return SyntheticVectors(vectors, self.truth, self.parameters)
+        law = partial(_log_posteriors, self.means, self.kappas, self.weights)
+        return SyntheticVectors(vectors, self.truth, self.parameters, law)
+
+
+def _log_posteriors(means: Floats, kappas: Floats, weights: Floats, rows: Any) -> Floats:
+    """Return log weight + log c_d(kappa) + kappa cosine of each row and cluster."""
+    constants = log_normalizer(means.shape[1], kappas) + np.log(np.maximum(weights, np.finfo(float).tiny))
+    return np.asarray(rows @ (kappas[:, None] * means).T + constants)
 
 
 def plan_vmf_mixture(
