@@ -37,6 +37,7 @@ ROOMS = {
 }
 PACKAGES = ("doccluster", "numpy", "scipy", "scikit-learn", "numba", "pandas")  # whose versions numbers may depend on
 NO_DATA, LEFT_OUT = "no data: name --data", "left out (quick)"
+OF_SEVERAL = {"agrees": "agree", "differs": "differ", "the claim fails": "claims fail"}
 UNEXPECTED = {"differs", "not computed"}
 
 
@@ -163,7 +164,9 @@ def print_numbers(rows: Sequence[PrintedNumber]) -> None:
         Column("verdict", verdicts, "left", fit="wrap"),
     ]
     print_table(columns, has_rule=False, indent=2)
-    say(f"  {', '.join(f'{n} {verdict}' for verdict, n in Counter(row.verdict for row in rows).items())}")
+    counts = Counter(row.verdict for row in rows)
+    parts = (f"{n} {verdict if n == 1 else OF_SEVERAL.get(verdict, verdict)}" for verdict, n in counts.items())
+    say(f"  {', '.join(parts)}")
 
 
 @click.command("reproduce", cls=Verb)

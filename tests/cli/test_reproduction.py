@@ -85,7 +85,7 @@ def test_the_verb_knows_a_source_for_each_room_and_prints_what_it_computed(capsy
     assert set(ROOMS) == {source for source, _ in SOURCES.values()}
     code, text, _ = reproduced(capsys, "iir")
     assert code == 0
-    assert "19 agrees, 1 as the note says" in text
+    assert "19 agree, 1 as the note says" in text
     assert max(map(len, text.splitlines())) <= 120
 
 
