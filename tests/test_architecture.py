@@ -23,9 +23,10 @@ from tests.core_lines import GROUND, TRADES
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "doccluster").rglob("*.py"))
 SELF = ("self", "cls")
+PICKLING = ROOT / "doccluster/base/worker_processes.py"  # what a run and its own processes say to each other
 PACKAGES = {f"doccluster.{trade}" for trade in TRADES}
 FORBIDDEN = {
-    "pickle": re.compile(r"^\s*(import pickle|from pickle|import joblib|from joblib)", re.MULTILINE),
+    "pickle": re.compile(r"^\s*(import pickle|from pickle|import joblib|from joblib|import cloudpickle)", re.MULTILINE),
     "nltk.download": re.compile(r"nltk\.download"),
     "a dense copy of a whole matrix": re.compile(r"\.todense\("),
     "global random state": re.compile(r"np\.random\.(seed|rand|randn|randint|choice|shuffle|permutation)\("),
@@ -44,7 +45,8 @@ def nodes_of(path):
 def broken_rules(path):
     """What a module does that no module may do."""
     source = path.read_text(encoding="utf-8")
-    yield from (rule for rule, pattern in FORBIDDEN.items() if pattern.search(source))
+    broken = [rule for rule, pattern in FORBIDDEN.items() if pattern.search(source)]
+    yield from broken if path != PICKLING else set(broken) - {"pickle"}
     if not ast.get_docstring(nodes_of(path)[0]):
         yield "does not say why it exists"
     for node in nodes_of(path):

@@ -94,14 +94,17 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "test_records_of_strangers.py::test_no_verb_opens_what_a_record_names_elsewhere",
         "test_records_of_strangers.py::test_local_files_that_a_record_names_are_said_before_they_are_read",
     ),
-    "Nothing doccluster writes or reads is a pickle.": (
+    "No file that doccluster writes or reads is a pickle.": (
         "cli/test_run_command.py::test_model_holds_no_pickle_and_names_its_schema",
         "cli/test_bad_input.py::test_a_pickle_in_place_of_an_array_is_never_loaded",
         "test_architecture.py::test_modules_keep_the_rules_of_the_house",
     ),
-    "Two libraries use them: numba for compiled code, which is loaded only from a folder that no other user "
-    "can write to, and Dask for messages to workers.": (
+    "Three libraries use them: numba for compiled code, which is loaded only from a folder that no other user can "
+    "write to, Dask for messages to workers, and joblib for what a run and its own worker processes say to each other "
+    "through pipes.": (
         "base/compiled/test_code_cache.py::test_nothing_is_loaded_from_a_folder_that_others_can_write_to",
+        "test_architecture.py::test_modules_keep_the_rules_of_the_house",
+        "base/test_worker_processes.py::test_a_worker_imports_nothing_from_the_folder_that_it_starts_in",
         "distributed/test_dask_workers.py::test_connections_are_encrypted_by_the_settings_of_dask",
     ),
     "No silent repair: what was left out, renamed or normalised is said.": (

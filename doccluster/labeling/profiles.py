@@ -227,7 +227,8 @@ class ClusterProfiles(ShortRepr):
             return self._with_data(np.zeros_like(self.sums.data))
         # |total - s|^2 without forming the k x n_terms rest
         dots = self.sums @ total
-        squared = np.maximum(total @ total - 2 * dots + self.lengths**2, 0)
+        # BLAS adds in an order that depends on the number of its threads
+        squared = np.maximum(np.einsum("i,i", total, total) - 2 * dots + self.lengths**2, 0)
         scale = np.repeat(_inverse(np.sqrt(squared)), np.diff(self.sums.indptr))
         return self._with_data((total[self.sums.indices] - self.sums.data) * scale)
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from doccluster.base.parameter_fields import called_with, described_by
 from doccluster.base.progress import StageClock
+from doccluster.base.worker_processes import worker_processes
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.cluster_stage import cluster_documents, place_documents, weigh_authors_down
 from doccluster.pipeline.in_process import Prepared, Stages
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.nested_levels import levels_around
-from doccluster.pipeline.recording import check_work, record_run, write_run
+from doccluster.pipeline.recording import MapPlaces, check_work, map_begun, record_run, write_run
 from doccluster.pipeline.run_arguments import RunArguments, RunWork
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows
@@ -107,10 +108,13 @@ def make_run(
     checkpoints = begin_checkpoints(work.output, work.checkpoint, overwrite=work.overwrite)
     opened, kept_in = Source(source, settings.reader), encoded_in or work.output
     seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
-    with stages_for(opened, settings, work, seed=seed, checkpoints=checkpoints) as stages:
+    with (
+        stages_for(opened, settings, work, seed=seed, checkpoints=checkpoints) as stages,
+        worker_processes(1 if stages.place.is_on_disk else settings.n_threads),  # blocks have workers of their own
+    ):
         clock = StageClock(work.progress, began=work.began, tell=stages.tell_stage)
         encoded = EncodedRows.read(kept_in) if settings.encoder is not None else EncodedRows()
-        run, prepared = run_stages(opened, stages, clock, encoded, work)
+        run, prepared, placed = run_stages(opened, stages, clock, encoded, work)
         answers, is_stopped = read_answers(kept_in), run.provenance.interrupted
         writers: dict[str, Writer] = {}
         if work.namer is not None and not is_stopped:
@@ -119,7 +123,8 @@ def make_run(
             run, naming, writers = name_new_run(run, work.namer, answers, work.progress)
             is_stopped = naming.n_left > 0
         if work.output is not None and (may_write is None or may_write(run)):
-            write_run(run, work, encoded=encoded, texts=prepared.texts, also={**writers, **answers_writer(answers)})
+            files = {**writers, **answers_writer(answers)}
+            write_run(run, work, encoded=encoded, texts=prepared.texts, placed=placed, also=files)
     if is_stopped:
         raise RunInterrupted(run)
     return run
@@ -127,19 +132,20 @@ def make_run(
 
 def run_stages(
     source: Source, stages: Stages, clock: StageClock, encoded: EncodedRows, work: RunWork
-) -> tuple[Run, Prepared]:
-    """Return the run that the stages make of a source, each of what those before it return, and its documents."""
+) -> tuple[Run, Prepared, MapPlaces | None]:
+    """Return the run that the stages make of a source, each of what those before it return, its documents and map."""
     wants_texts = work.report and work.with_texts
     prepared = stages.prepare(source, clock=clock, encoded=encoded, wants_texts=wants_texts, finds_copies=True)
     with clock.stage("cluster"):
         prepared = weigh_authors_down(prepared, stages)
         fit = cluster_documents(prepared, stages)
-    with clock.stage("label"):
-        fit, placement = place_documents(fit, prepared, stages)
-        evidence = stages.evidence(prepared.vectors, fit.partition)
-        around = levels_around(fit, prepared, stages)
-        named = name_clusters(fit, prepared, evidence, placement, around, stages)
-    with clock.stage("judge"):
-        evaluation = stages.judge(evidence, prepared.documents)
+    with map_begun(work, stages, prepared.vectors) as placed:
+        with clock.stage("label"):
+            fit, placement = place_documents(fit, prepared, stages)
+            evidence = stages.evidence(prepared.vectors, fit.partition)
+            around = levels_around(fit, prepared, stages)
+            named = name_clusters(fit, prepared, evidence, placement, around, stages)
+        with clock.stage("judge"):
+            evaluation = stages.judge(evidence, prepared.documents)
     facts = source.given, work.command or "", clock
-    return record_run(stages, prepared, fit, placement, named, evaluation, *facts), prepared
+    return record_run(stages, prepared, fit, placement, named, evaluation, *facts), prepared, placed

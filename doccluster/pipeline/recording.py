@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from doccluster.base.blocks import library_threads, resolve_threads
 from doccluster.base.json_values import jsonable
 from doccluster.base.package import __version__
-from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output
+from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output, write_page
 from doccluster.base.progress import StageClock, peak_memory, versions
+from doccluster.base.worker_processes import n_shares
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import InputError
 from doccluster.labeling import Placement
@@ -28,7 +32,13 @@ from doccluster.pipeline.sources import N_KEPT, boilerplate_note, without_terms
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import Writer, save_run
 from doccluster.results.run_tables import check_parquet, write_parquet_parts
+from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import letters_note
+
+if TYPE_CHECKING:
+    from doccluster.report.plane import PlacedRows
+
+MapPlaces = Callable[[], "PlacedRows"]
 
 OF_TERMS = ("analyzer", "min_df", "max_df", "stemming", "weighting")
 
@@ -147,8 +157,35 @@ def check_work(work: RunWork, settings: RunSettings) -> None:
         check_output(Path(work.output), overwrite=work.overwrite or goes_on)
 
 
+@contextmanager
+def map_begun(work: RunWork, stages: Stages, vectors: DocumentVectors) -> Iterator[MapPlaces | None]:
+    """Yield what waits for the places of documents on the map of the report: a thread works them out meanwhile.
+
+    Its kernels leave the interpreter free, so that clusters are named at the same time; None where there is no such
+    map, or few documents.
+    """
+    n, n_threads = vectors.n_documents, resolve_threads(stages.n_threads)
+    if work.output is None or not work.report or vectors.meaning is not None or n_shares(n) == 1:
+        yield None
+        return
+    from doccluster.report.plane import MAX_WITH_MAP, placed_rows
+
+    if n > MAX_WITH_MAP:
+        yield None
+        return
+    # one limit around both: those of two threads at once would be lifted in the wrong order
+    with library_threads(1), ThreadPoolExecutor(1, "doccluster") as pool:
+        yield pool.submit(placed_rows, vectors, stages.seed, n_threads=max(1, n_threads - 1)).result
+
+
 def write_run(
-    run: Run, work: RunWork, *, encoded: EncodedRows, texts: Sequence[str] | None, also: Mapping[str, Writer]
+    run: Run,
+    work: RunWork,
+    *,
+    encoded: EncodedRows,
+    texts: Sequence[str] | None,
+    placed: MapPlaces | None = None,
+    also: Mapping[str, Writer],
 ) -> None:
     """Write a run into its output; `also` are further files, each with the function that writes it."""
     assert work.output is not None  # there is a folder to write
@@ -157,7 +194,7 @@ def write_run(
     if work.parquet:
         files[PARQUET_PARTS] = write_parquet_parts
     if work.report:
-        files["report.html"] = _page(work, texts)
+        files["report.html"] = _page(work, texts, placed)
     if encoded.model:
         files[ENCODED] = lambda _, path: encoded.write(path)
     save_run(run, work.output, overwrite=work.overwrite or work.checkpoint is not None, also=files)
@@ -165,11 +202,12 @@ def write_run(
         (Path(work.output) / CHECKPOINT).unlink(missing_ok=True)
 
 
-def _page(work: RunWork, texts: Sequence[str] | None) -> Callable[[Run, Path], None]:
-    from doccluster.report import write_report  # brings in jinja2, which a run without output needs not
+def _page(work: RunWork, texts: Sequence[str] | None, placed: MapPlaces | None) -> Callable[[Run, Path], None]:
+    from doccluster.report.html import render_report  # brings in jinja2, which a run without output needs not
 
     def write(run: Run, path: Path) -> None:
         work.progress("report", 0)
-        write_report(run, path, texts=texts if work.with_texts else None)
+        shown_texts = texts if work.with_texts else None
+        write_page(render_report(run, texts=shown_texts, placed=placed and placed()), path, what="report")
 
     return write

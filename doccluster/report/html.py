@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import string
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +13,14 @@ from markupsafe import Markup
 from doccluster.base.package import load
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import write_page
+from doccluster.base.worker_processes import begin
 from doccluster.errors import InputError
 from doccluster.measures.registry import ARROWS
 from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
 from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered
-from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, plane_of
+from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, PlacedRows, plane_of
+from doccluster.report.search_words import WordPlaces, words_and_places
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import BETTER, Summary, gauge, summarize
@@ -79,13 +77,20 @@ def inline_report(run: Run) -> InlineReport:
     return InlineReport(render_report(run))
 
 
-def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str] | None = None) -> str:
-    """Return the page that `write_report` writes."""
+def render_report(
+    run: Run,
+    *,
+    with_map: bool | None = None,
+    texts: Sequence[str] | None = None,
+    placed: PlacedRows | None = None,
+) -> str:
+    """Return the page that `write_report` writes; the documents may be `placed` in the plane already."""
+    words = begin(words_and_places, *_searched(run, texts), n_documents=run.n_documents)
     summary = summarize(run)
     shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
         with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
-    plane = plane_of(run) if with_map else None
+    plane = plane_of(run, placed) if with_map else None
     columns = shown_columns(run)
     still = None if plane is None else still_map(run, plane)
     return rendered(
@@ -97,7 +102,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         tiles=tiles_of(run),
         texts=shown_texts,
         data=as_json(explore_data(run, plane, columns)),
-        words=as_json(search_index(run, texts)),
+        words=as_json(_index(words())),
         columns=[one_line(column, 40) for column in columns],
         group_tables=group_tables(run, columns),
         n_explored=int(explored_sizes(run).sum()),
@@ -119,71 +124,22 @@ def _texts(run: Run, texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(one_line(run.documents.name(row)), texts[row]) for row in page_order(run).tolist()]
 
 
-MAX_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
-LETTERS_PER_PAIR = 10
-MAX_READ = 50_000  # documents: of more only the listed ones are read
-MAX_WORD_LETTERS = 40
-MAX_SHARED_LETTERS = 35  # letters that a word takes from the one before it, as one digit to the base 36
-
-_WORD = re.compile(r"[^\W_]+")
-_DIGITS = string.digits + string.ascii_lowercase  # to the base 36
-_LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
-
-
-class _Letters(dict[int, int | None]):
-    """A table for `str.translate` that drops marks and keeps all other letters."""
-
-    def __missing__(self, code: int) -> int | None:
-        self[code] = None if unicodedata.category(chr(code)).startswith("M") else code
-        return self[code]
-
-
-_WITHOUT_MARKS = _Letters()
+MAX_READ = 50_000  # documents: of more only the listed ones are searched
 
 
 def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
-    """Return the words of documents and where they are, as plain data for JSON.
+    """Return the words of documents and where they are, as plain data for JSON."""
+    return _index(words_and_places(*_searched(run, texts)))
 
-    A place is the number of a document that the page lists, or n + the number of its cluster for all that it does not.
-    Read are whole texts where the page holds them, else how each document begins; where that comes to too many pairs,
-    only how the listed ones begin.
-    """
+
+def _searched(run: Run, texts: Sequence[str] | None) -> tuple[list[str] | None, list[str], Any, int]:
+    """Return the texts that a search may look in and how documents begin, both in the order of the page, and places."""
     order, places = page_order(run), _places(run)
-    is_listed = places < order.size
     titles, excerpts = run.documents.titles, run.documents.excerpts
-
-    def begins(row: int) -> str:
-        return f"{titles[row]} {excerpts[row]}"
-
-    if order.size <= MAX_READ:
-        if texts is not None:
-            max_pairs = max(MAX_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
-            places_of = _places_of_words((texts[row] for row in order.tolist()), places, max_pairs)
-            if places_of is not None:
-                return _index("the whole texts", order.size, places_of)
-        places_of = _places_of_words(map(begins, order.tolist()), places, MAX_PAIRS)
-        if places_of is not None:
-            return _index("how each document begins", order.size, places_of)
-    places_of = _places_of_words(map(begins, order[is_listed].tolist()), places[is_listed], None)
-    return _index("how the documents listed here begin", order.size, places_of or {})
-
-
-def plain_words(text: str) -> set[str]:
-    """Return the words of a text in small letters without marks, as the script of the page splits what is typed.
-
-    >>> sorted(plain_words("Café, 3 cafés and B2B_x"))
-    ['and', 'b2b', 'cafe', 'cafes', 'x']
-    """
-    return set(filter(_is_searched, _words_of(text)))
-
-
-def _words_of(text: str) -> list[str]:
-    bare = text if text.isascii() else unicodedata.normalize("NFD", text).translate(_WITHOUT_MARKS)
-    return _WORD.findall(bare.lower())
-
-
-def _is_searched(word: str) -> bool:
-    return len(word) <= MAX_WORD_LETTERS and not word.isdecimal()
+    rows = order.tolist() if order.size <= MAX_READ else order[places < order.size].tolist()
+    beginnings = [f"{titles[row]} {excerpts[row]}" for row in rows]
+    whole = None if texts is None or order.size > MAX_READ else [texts[row] for row in rows]
+    return whole, beginnings, places, order.size
 
 
 def _places(run: Run) -> Any:
@@ -195,41 +151,10 @@ def _places(run: Run) -> Any:
     return np.where(rank < listed[clusters], np.arange(n), n + clusters)
 
 
-def _places_of_words(texts: Iterable[str], places: Any, max_pairs: int | None) -> dict[str, set[int]] | None:
-    """Return the places of each word; None where they are more than `max_pairs` together."""
-    places_of_all: defaultdict[str, set[int]] = defaultdict(set)
-    for text, place in zip(texts, places.tolist(), strict=True):
-        for word in set(_words_of(text)):
-            places_of_all[word].add(place)
-    places_of = {word: word_places for word, word_places in places_of_all.items() if _is_searched(word)}
-    return places_of if max_pairs is None or sum(map(len, places_of.values())) <= max_pairs else None
-
-
-def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]:
-    """Return the index: words in their order, each as the number of letters it shares with the last, and the rest."""
-    words, before, in_order = [], "", sorted(places_of)
-    for word in in_order:
-        shared = 0
-        # a letter beyond the first 65,536 is two units to the script, which takes the shared ones by their number
-        while (
-            shared < min(len(word), len(before), MAX_SHARED_LETTERS)
-            and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT
-        ):
-            shared += 1
-        words.append(_DIGITS[shared] + word[shared:])
-        before = word
-    counts = np.array([len(places_of[word]) for word in in_order], dtype=np.int64)
-    places = np.array([place for word in in_order for place in sorted(places_of[word])], dtype=np.int64)
-    gaps = np.diff(places, prepend=0)
-    firsts = np.cumsum(counts) - counts
-    gaps[firsts] = places[firsts]
-    return {
-        "said": scope,
-        "n": n,
-        "words": " ".join(words),
-        "counts": packed_gaps(counts),
-        "gaps": packed_gaps(gaps),
-    }
+def _index(words: WordPlaces) -> dict[str, Any]:
+    """Return the words of a search as plain data for JSON."""
+    packed = {"words": words.words, "counts": packed_gaps(words.counts), "gaps": packed_gaps(words.gaps)}
+    return {"said": words.scope, "n": words.n, **packed}
 
 
 MAX_BARS = 300

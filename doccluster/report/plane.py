@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from doccluster.base.progress import LOOPS
 from doccluster.errors import InputError
 from doccluster.geometry.projection import latent_semantic_space, unit
 from doccluster.results.record import Run
+from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[Any]  # float32 in t-SNE, float64 elsewhere
 
@@ -64,18 +65,37 @@ class Plane:
         return self.purity / self.purity_before if self.purity_before else float("nan")
 
 
-def plane_of(run: Run) -> Plane:
-    """Return the documents of a run in the plane; the same run gives the same places.
+class PlacedRows(NamedTuple):
+    """The documents of a run in 50 dimensions and in the plane, before anything is known of their clusters."""
+
+    rows: Floats
+    places: Floats
+    method: str
+
+
+def placed_rows(
+    vectors: DocumentVectors, seed: int, *, by_meaning: bool = False, n_threads: int | None = None
+) -> PlacedRows:
+    """Return documents in the plane; `by_meaning`: whether their meaning places them beside their words."""
+    rows = _semantic_rows(vectors, n_threads, by_meaning=by_meaning)
+    # sums of several threads are rounded in the order in which these end
+    with library_threads(1):
+        return PlacedRows(rows, *_placed(rows, seed, n_threads))
+
+
+def plane_of(run: Run, placed: PlacedRows | None = None) -> Plane:
+    """Return the documents of a run in the plane, where they may be `placed` already; the same run, the same places.
 
     Raises InputError if there are fewer than four documents.
     """
     if run.n_documents < MIN_DOCUMENTS:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {MIN_DOCUMENTS} or more")
     n_threads: Any = run.parameters.get("n_threads")  # of the run; no place depends on it
-    rows = _semantic_rows(run, n_threads)
-    # sums of several threads are rounded in the order in which these end
+    if placed is None:
+        by_meaning = run.by_meaning is not None
+        placed = placed_rows(run.vectors, run.provenance.seed, by_meaning=by_meaning, n_threads=n_threads)
+    rows, places, method = placed
     with library_threads(1):
-        places, method = _placed(rows, run.provenance.seed, n_threads)
         judged_by, sample, groups = _groups(run)
         return Plane(
             places,
@@ -96,16 +116,15 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64], *, n_threads: 
     return int((groups[nearest] == groups[sample, None]).sum()) / nearest.size
 
 
-def _semantic_rows(run: Run, n_threads: int | None) -> Floats:
+def _semantic_rows(vectors: DocumentVectors, n_threads: int | None, *, by_meaning: bool) -> Floats:
     """Return unit rows of 50 dimensions, beside those of meaning where clusters are of it too.
 
     The seed is fixed, so that runs of the same documents can be compared.
     """
-    documents = run.vectors.documents
+    documents, meaning = vectors.documents, vectors.meaning
     space = latent_semantic_space(documents, N_DIMENSIONS, random_state=0, n_threads=n_threads)
     rows: Floats = unit(space.project(documents, n_threads=n_threads))
-    meaning = run.vectors.meaning
-    return rows if meaning is None or run.by_meaning is None else meaning.beside(rows).astype(np.float64)
+    return rows if meaning is None or not by_meaning else meaning.beside(rows).astype(np.float64)
 
 
 def _placed(rows: Floats, seed: int, n_threads: int | None = None) -> tuple[Floats, str]:

@@ -7,10 +7,11 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from doccluster.report import html as module
+from doccluster.report import search_words as module
 from doccluster.report import story_cards
 from doccluster.report.explore import page_order
-from doccluster.report.html import plain_words, search_index
+from doccluster.report.html import search_index
+from doccluster.report.search_words import plain_words
 
 
 def numbers_of(text):

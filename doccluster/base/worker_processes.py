@@ -1,0 +1,143 @@
+"""Work in processes of their own: what is Python by document, outlet or cluster would keep one processor busy.
+
+A run has worker processes beside its own, which takes part in the work. They are new interpreters, start when they are
+first needed and end with the run, or when their input closes. Tasks and results travel through pipes as pickles, by
+joblib alone, and none is read from a file. Whatever a worker cannot do is done in the process of the run, so no result
+depends on how many there are.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+import joblib
+
+from doccluster.base.blocks import resolve_threads
+from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
+from doccluster.errors import DocclusterWarning
+
+Result = TypeVar("Result")
+
+MIN_DOCUMENTS = 5_000  # fewer are done before workers have begun
+MAX_WORKERS = 7  # each takes about 100 MB and what it works on
+UNBOUNDED = Allowance(memory=2**60, seconds=86_400.0)
+
+LOST = (
+    "a worker process could not start, or was ended (for want of memory, perhaps); the run goes on in this process "
+    "alone and takes longer. --threads 1, or n_threads=1, starts none."
+)
+
+
+class Workers:
+    """Up to `n_workers` processes that do what is handed to `begin`."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        self._processes: list[LimitedProcess] = []
+        self._idle: list[LimitedProcess] = []
+        self._threads = ThreadPoolExecutor(n_workers, "doccluster-worker") if n_workers else None
+
+    def begin(self, function: Callable[..., Result], arguments: Sequence[object]) -> Future[Result] | None:
+        """Hand a task to a worker; return None where there is none."""
+        if self._threads is None:
+            return None
+        if getattr(sys, "frozen", False) or not sys.executable:  # there is no interpreter to start
+            self.lose()
+            return None
+        return self._threads.submit(self._done, function, arguments)
+
+    def _done(self, function: Callable[..., Result], arguments: Sequence[object]) -> Result:
+        """Return the result of a task that a worker does; called in a thread, which waits for it."""
+        try:
+            process = self._idle.pop()
+        except IndexError:
+            process = LimitedProcess()
+            self._processes.append(process)
+        task = _packed((function, arguments))
+        ((_, result),) = process.pieces(f"{__name__}:do", None, task, allowance=UNBOUNDED)
+        self._idle.append(process)
+        answer: Result = joblib.load(io.BytesIO(result))
+        return answer
+
+    def lose(self) -> None:
+        """Go on without workers, and say so once."""
+        if self.n_workers:
+            self.end()
+            warnings.warn(LOST, DocclusterWarning, stacklevel=2)
+
+    def end(self) -> None:
+        """End all workers, also those that are at work."""
+        self.n_workers, threads, self._threads = 0, self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in self._processes:
+                process.end()
+            threads.shutdown()
+
+
+_NONE = Workers(0)
+_current: ContextVar[Workers] = ContextVar("workers")
+
+
+@contextmanager
+def worker_processes(n_threads: int | None) -> Iterator[None]:
+    """Let what is called here share its work among this process and workers, as many as there are other threads."""
+    workers = Workers(min(resolve_threads(n_threads) - 1, MAX_WORKERS))
+    token = _current.set(workers)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        workers.end()
+
+
+def begin(
+    function: Callable[..., Result], *arguments: object, n_documents: int = MIN_DOCUMENTS
+) -> Callable[[], Result]:
+    """Begin ``function(*arguments)`` in a worker; return what waits for its result, or without a worker works it out.
+
+    The function is defined at the top of a module, and neither its arguments nor what it returns hold more than arrays
+    and plain values. For fewer documents than 5,000 no worker begins.
+    """
+    workers = _current.get(_NONE)
+    future = workers.begin(function, arguments) if n_documents >= MIN_DOCUMENTS else None
+
+    def result() -> Result:
+        if future is not None:
+            try:
+                return future.result()
+            except (WorkFailure, CancelledError, OSError):
+                workers.lose()
+        return function(*arguments)
+
+    return result
+
+
+def in_shares(function: Callable[..., Result], shares: Sequence[Sequence[object]]) -> list[Result]:
+    """Return ``function(*arguments)`` for each of the shares; this process does the first, workers do the others."""
+    results = [begin(function, *arguments) for arguments in shares[1:]]
+    return [function(*shares[0]), *(result() for result in results)] if shares else []
+
+
+def n_shares(n_documents: int) -> int:
+    """Return into how many shares work on documents is divided: one for each process, one alone where they are few."""
+    return 1 + _current.get(_NONE).n_workers if n_documents >= MIN_DOCUMENTS else 1
+
+
+def do(_arguments: object, task: bytes) -> Iterator[Piece]:
+    """Yield the result of a task: what a worker is asked for."""
+    function, arguments = joblib.load(io.BytesIO(task))
+    yield None, _packed(function(*arguments))
+
+
+def _packed(value: object) -> bytes:
+    buffer = io.BytesIO()
+    joblib.dump(value, buffer)
+    return buffer.getvalue()
