@@ -18,8 +18,10 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 import joblib
+import numpy as np
+import numpy.typing as npt
 
-from doccluster.base.blocks import resolve_threads
+from doccluster.base.blocks import entry_blocks, resolve_threads
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
 from doccluster.errors import DocclusterWarning
 
@@ -129,6 +131,16 @@ def in_shares(function: Callable[..., Result], shares: Sequence[Sequence[object]
 def n_shares(n_documents: int) -> int:
     """Return into how many shares work on documents is divided: one for each process, one alone where they are few."""
     return 1 + _current.get(_NONE).n_workers if n_documents >= MIN_DOCUMENTS else 1
+
+
+def shares_of(sizes: npt.ArrayLike, n_documents: int) -> list[slice]:
+    """Return items of these sizes in as many shares of about equal size, each as a slice.
+
+    >>> shares_of([3, 1, 2], 1_000_000)
+    [slice(0, 3, None)]
+    """
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return entry_blocks(starts, max(1, -(-int(starts[-1]) // n_shares(n_documents))))
 
 
 def do(_arguments: object, task: bytes) -> Iterator[Piece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from doccluster.base.arrays import Labels
 from doccluster.base.progress import LOOPS
+from doccluster.base.worker_processes import begin
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
@@ -38,7 +39,7 @@ from doccluster.text.language import (
     load_stop_words,
     survey_writing,
 )
-from doccluster.text.running_text import written_forms
+from doccluster.text.running_text import FormCounts, written_forms
 from doccluster.vectors import DocumentVectors
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
@@ -76,10 +77,12 @@ def name_clusters(
     """
     how, vectors, texts, partition = prepared.vectorization, prepared.vectors, prepared.texts, fit.partition
     titles, outlets = prepared.documents.titles, outlets_of(prepared.documents)
+    central = () if texts is None else PickedTexts(texts, _most_central(partition, placement, texts))
+    # counted while phrases are looked for
+    written = written_forms_begun(how, vectors, central, n_documents=vectors.n_documents)
     unwanted = unwanted_words(how, texts, prepared.copy_of)
-    if texts is not None:
-        vectors = in_written_forms(how, vectors, PickedTexts(texts, _most_central(partition, placement, texts)))
     phrases = phrases_of(how, vectors, partition, texts, titles, how.function_words.union(unwanted))
+    vectors = written()
 
     def level(name: str, labels: Labels, phrases: LabelPhrases | None = None, **evidence: Any) -> TreeLevel:
         of_level = Partition(labels, tuple(range(int(labels.max()) + 1)))
@@ -264,15 +267,26 @@ def title_counts(
 
 def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
     """Return the vectors with their terms as they are most often written in `texts`; the vectorizer learns it too."""
+    return written_forms_begun(vectorization, vectors, texts, n_documents=0)()
+
+
+def written_forms_begun(
+    vectorization: Vectorization, vectors: DocumentVectors, texts: Iterable[str], *, n_documents: int
+) -> Callable[[], DocumentVectors]:
+    """Begin to count how terms are written; return what waits for that and returns what `in_written_forms` does."""
     chosen = vectorization.vectorizer
     if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
-        return vectors
-    beginnings = (text[:PER_DOCUMENT] for text in LOOPS.over(texts))
-    forms = np.array(
-        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=chosen.build_preprocessor()), dtype=object
-    )
-    chosen.display_terms_ = forms
-    return vectors.shown_as(forms)
+        return lambda: vectors
+    beginnings = [text[:PER_DOCUMENT] for text in LOOPS.over(texts)]
+    counts = begin(FormCounts.of_texts, beginnings, n_documents=n_documents)
+
+    def written() -> DocumentVectors:
+        prepare = chosen.build_preprocessor()
+        forms = np.array(written_forms(chosen.display_terms_.tolist(), counts(), prepare=prepare), dtype=object)
+        chosen.display_terms_ = forms
+        return vectors.shown_as(forms)
+
+    return written
 
 
 def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import in_form_of_content
+from doccluster.base.worker_processes import in_shares, shares_of
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.columns import cell_labels
@@ -34,7 +36,7 @@ from doccluster.results.document_table import NO_TERMS, DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.run_model import Model
 from doccluster.text.analysis import TfidfParameters
-from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
+from doccluster.text.boilerplate import N_SAMPLED, Repeated, repeated_by_outlet, texts_without
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 from doccluster.vectors.meaning import Meaning, trusted_weight
 
@@ -332,11 +334,15 @@ def leave_out_boilerplate(
     for row, outlet in enumerate(outlets):
         rows_of[outlet].append(row)
     # what one outlet repeats is boilerplate; what several say is news
-    by_outlet = {
-        outlet: find_repeated(PickedTexts(corpus.texts, rows), outlet=outlet, kept_words=kept_words)
-        for outlet, rows in rows_of.items()
-    }
-    repeated = {outlet: lines for outlet, lines in by_outlet.items() if lines}
+    sampled = {outlet: rows[:: max(1, len(rows) // N_SAMPLED)] for outlet, rows in rows_of.items()}
+    samples = [(outlet, PickedTexts(corpus.texts, rows)) for outlet, rows in sampled.items()]
+    shares = shares_of([len(sample) for _, sample in samples], len(corpus))
+    here, *elsewhere = [samples[share] for share in shares]
+    # a worker gets the texts themselves
+    loaded = ([(outlet, sample[:]) for outlet, sample in share] for share in elsewhere)
+    kept = tuple(kept_words)
+    found = in_shares(repeated_by_outlet, [(here, kept), *((share, kept) for share in loaded)])
+    repeated = {outlet: lines for by_outlet in found for outlet, lines in by_outlet.items() if lines}
     if not repeated:
         return corpus, ()
     titles = corpus.column("title")
@@ -347,9 +353,13 @@ def leave_out_boilerplate(
         texts = parts.without_repeated(corpus.texts, titles, outlets, repeated)
     else:
         cleaned = list(corpus.texts)
-        for outlet, lines in repeated.items():
-            for row in rows_of[outlet]:
-                cleaned[row] = without_repeated(cleaned[row], lines, title=str(titles[row]))
+        rows = sorted(row for outlet in repeated for row in rows_of[outlet])
+        shares = shares_of([len(cleaned[row]) for row in rows], len(corpus))
+        columns = [[cleaned[row] for row in rows], [str(titles[row]) for row in rows], [outlets[row] for row in rows]]
+        arguments = [(*(column[share] for column in columns), repeated) for share in shares]
+        for row, text in zip(rows, chain.from_iterable(in_shares(texts_without, arguments)), strict=True):
+            if text is not None:
+                cleaned[row] = text
         texts = tuple(cleaned)
     left_out = [line for lines in repeated.values() for line in lines.values()]
     return corpus.with_texts(texts), tuple(sorted(left_out, key=lambda line: -line.n_documents))

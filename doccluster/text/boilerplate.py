@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -78,6 +78,24 @@ def find_repeated(texts: Sequence[str], *, outlet: str = "", kept_words: Iterabl
 def without_repeated(text: str, repeated: dict[str, Repeated], *, title: str = "") -> str:
     """Return a text without repeated lines, and sentences at its two ends; its title stays, and all if nothing else."""
     return _without(text, repeated.keys(), title) or text
+
+
+def repeated_by_outlet(
+    samples: Sequence[tuple[str, Sequence[str]]], kept_words: Iterable[str] = ()
+) -> dict[str, dict[str, Repeated]]:
+    """Return the lines that outlets repeat in some of their documents, as `find_repeated` does for each."""
+    return {outlet: find_repeated(texts, outlet=outlet, kept_words=kept_words) for outlet, texts in samples}
+
+
+def texts_without(
+    texts: Sequence[str], titles: Sequence[str], outlets: Sequence[str], repeated: Mapping[str, dict[str, Repeated]]
+) -> list[str | None]:
+    """Return texts without what their outlets repeat; None for each that stays as it is."""
+    cleaned = [
+        without_repeated(text, repeated[outlet], title=title)
+        for text, title, outlet in zip(texts, titles, outlets, strict=True)
+    ]
+    return [None if new == text else new for new, text in zip(cleaned, texts, strict=True)]
 
 
 def line_key(line: str) -> str:
