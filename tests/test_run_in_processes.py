@@ -50,6 +50,7 @@ def test_all_files_of_a_run_are_the_same_bytes_for_any_number_of_workers(kind, f
         doccluster.run(source, output=output, with_texts=True, n_threads=n_threads, **options)
         files[n_threads] = files_of(output)
         assert bool(tasks) == (n_threads > 1)
+    print(tasks)
     assert {"words_and_places"} <= set(tasks)
     for n_threads in set(files) - {1}:
         assert [name for name in files[1] if files[n_threads].get(name) != files[1][name]] == []

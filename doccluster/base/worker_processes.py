@@ -128,7 +128,7 @@ def in_shares(function: Callable[..., Result], shares: Sequence[Sequence[object]
     return [function(*shares[0]), *(result() for result in results)] if shares else []
 
 
-def n_shares(n_documents: int) -> int:
+def n_shares(n_documents: int = sys.maxsize) -> int:
     """Return into how many shares work on documents is divided: one for each process, one alone where they are few."""
     return 1 + _current.get(_NONE).n_workers if n_documents >= MIN_DOCUMENTS else 1
 

@@ -186,6 +186,11 @@ class CorpusBuilder:
     def __len__(self) -> int:
         return self._n_coded + len(self._open)
 
+    @property
+    def writes_texts(self) -> bool:
+        """Whether texts go to disk."""
+        return self._writer is not None
+
     def skip(self, skipped: Skipped) -> None:
         """List something that gives no document."""
         self._open.skipped.append(
@@ -225,6 +230,29 @@ class CorpusBuilder:
             rows.numbers.append(self._writer.add(text))
             if len(rows) >= ROWS_AT_ONCE:
                 self.end_rows()
+
+    def read_rows(self) -> tuple[ReadRows, list[str]]:
+        """Return the rows and texts so far, to be added to those of another process."""
+        rows = self._open.completed()
+        return replace(rows, places=CodedColumn.of(rows.places)), self._texts  # few places, each a heavy object
+
+    def add_read(self, read: ReadRows, texts: list[str]) -> None:
+        """Take in rows that another process read, and their texts."""
+        rows, before = self._open, len(self._open)
+        for name in ("names", "where", "places"):
+            getattr(rows, name).extend(getattr(read, name))
+        for columns, columns_read, missing in (
+            (rows.metadata, read.metadata, ""),
+            (rows.labels, read.labels, ()),
+        ):
+            for name, values in columns_read.items():
+                _padded(columns, name, before, missing).extend(values)
+        rows.numbers.extend(number + before for number in read.numbers)
+        rows.skipped.extend((after + before, skipped) for after, skipped in read.skipped)
+        rows.left_out.extend(after + before for after in read.left_out)
+        rows.collections |= read.collections
+        rows.dates = DateTally.joined([rows.dates, read.dates])
+        self._texts += texts
 
     def mark_collection(self, file: InputFile) -> None:
         """Say that the folder of `file` is a known collection: plain text files beside it are not its documents."""

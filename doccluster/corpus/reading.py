@@ -6,7 +6,7 @@ import csv
 import json
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 
 from doccluster.base.parameter_fields import at_the_door, called_with, described_by, part_of
 from doccluster.base.progress import Progress, silent
+from doccluster.base.worker_processes import begin, n_shares, shares_of
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.assembly import CorpusBuilder, LabelsOf, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
@@ -30,10 +31,11 @@ from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, Unkno
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.source_rows import RowTally, SourceRows
 from doccluster.corpus.stored_texts import TextWriter
-from doccluster.corpus.walking import Walk, stream_file
+from doccluster.corpus.walking import ListedFile, Walk, stream_file
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 
 _TOLD_EVERY = 500  # documents between two calls of progress
+BYTES_OF_DOCUMENT = 500  # of files, packed or not, from which workers read some
 _LONGEST_NAME = 60  # characters of a file's name in a sentence
 
 
@@ -201,7 +203,7 @@ class Reading:
         if callable(getattr(source, "feed", None)):
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
         elif (files := files_named(source)) is not None:
-            self.read_items(Walk(files.paths, self.options.expanded_size).files())
+            self._read_files(Walk(files.paths, self.options.expanded_size))
         elif callable(getattr(source, "read", None)):  # no column of that name
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
@@ -213,6 +215,25 @@ class Reading:
                 self.take(item)
                 tally.count(item if isinstance(item, Draft) and len(self.builder) > n_before else None)
             self.source_rows = tally.rows(frame)
+
+    def _read_files(self, walk: Walk) -> None:
+        """Read files; where they are large, workers read those behind the first of them."""
+        if n_shares() == 1 or self.builder.writes_texts:
+            self.read_items(walk.files())
+            return
+        items = list(walk.listed())
+        sizes = [0 if isinstance(item, Skipped) else item.size for item in items]
+        n_documents = max(len(items), sum(sizes) // BYTES_OF_DOCUMENT)
+        if any(isinstance(item, ListedFile) and item.is_stdin for item in items):
+            n_documents = 0
+        first, *further = [items[share] for share in shares_of(sizes, n_documents)] or [[]]
+        others = [begin(read_share, share, self.options) for share in further]
+        self.read_items(walk.files_of(first))
+        for other in others:
+            rows, texts, remarks = other()
+            self.builder.add_read(rows, texts)
+            self.remarks.add(remarks)
+            self.progress("read", len(self.builder))
 
     def finish(self, labels: LabelsOf | None) -> Corpus:
         """Return the corpus, or raise the error that explains best why there is none."""
@@ -312,6 +333,13 @@ class Reading:
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))
+
+
+def read_share(items: Sequence[ListedFile | Skipped], options: ReadOptions) -> tuple[ReadRows, list[str], Remarks]:
+    """Return the documents of some files, their texts, and remarks on the files."""
+    reading = Reading(options, silent)
+    reading.read_items(Walk([], options.expanded_size).files_of(items))
+    return *reading.builder.read_rows(), reading.remarks
 
 
 def _binary(source: Any) -> Any:

@@ -15,7 +15,7 @@ import stat
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
@@ -95,7 +95,11 @@ class Walk:
 
     def files(self) -> Iterator[InputFile | Skipped]:
         """Return files and what was skipped; read each file before asking for the next."""
-        for item in self.listed():
+        yield from self.files_of(self.listed())
+
+    def files_of(self, items: Iterable[ListedFile | Skipped]) -> Iterator[InputFile | Skipped]:
+        """Return the contents of listed files, and what was skipped."""
+        for item in items:
             if isinstance(item, Skipped):
                 yield item
             elif item.is_stdin:
