@@ -7,18 +7,22 @@ from what came before, so an article is cleaned the same in a dump and in a stre
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import unicodedata
+from array import array
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import compress
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.text.language import FULL_VOTE, STOP_WORD_LANGUAGES, SURE_COVERAGE, FunctionWords
 from doccluster.text.scripts import as_ranges, separate_scripts, tokenize_separated
 from doccluster.text.tokens import WordTable, plain_words
@@ -67,31 +71,39 @@ class WordReader:
     def read(self, articles: Iterable[tuple[str, str, str]]) -> list[ArticleWords]:
         """Return the words of articles that came in together, given as title, text and outlet."""
         rows = list(articles)
-        tokens = [(_tokens_in(title), _tokens_in(text[:MAX_CHARACTERS])) for title, text, _ in rows]
-        languages = [self._language({*in_title, *in_text[:LANGUAGE_WORDS]}) for in_title, in_text in tokens]
-        for (_, _, outlet), language in zip(rows, languages, strict=True):
+        counted = [self.count(title, text) for title, text, _ in rows]
+        languages = self.settle([outlet for *_, outlet in rows], [language for *_, language in counted])
+        read = []
+        for (words, counts, _), language in zip(counted, languages, strict=True):
+            is_said = [word not in self.stop_words[language] for word in words]
+            read.append(ArticleWords(tuple(compress(words, is_said)), counts[is_said], language))
+        return read
+
+    def settle(self, outlets: Sequence[str], languages: Sequence[str]) -> list[str]:
+        """Return the languages of articles that came in together: where one is not sure (""), that of its outlet."""
+        for outlet, language in zip(outlets, languages, strict=True):
             if language:
                 self.languages[outlet][language] += 1
         usual = self.main_language
         return [
-            self._words(title, text, pair, language or _commonest(self.languages.get(outlet)) or usual)
-            for (title, text, outlet), pair, language in zip(rows, tokens, languages, strict=True)
+            language or _commonest(self.languages.get(outlet)) or usual
+            for outlet, language in zip(outlets, languages, strict=True)
         ]
+
+    def count(self, title: str, text: str) -> tuple[list[str], npt.NDArray[np.int8], str]:
+        """Return the words of an article, function words too, their counts, and its language where that is sure."""
+        in_title, in_text = _tokens_in(title), _tokens_in(text[:MAX_CHARACTERS])
+        language = self._language({*in_title, *in_text[:LANGUAGE_WORDS]})
+        counted = Counter((*in_title * TITLE_TIMES, *in_text))
+        names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
+        counts = np.array([min(times, MAX_COUNTED) for times in counted.values()], np.int8)
+        counts[[word in names or word[0].isdigit() for word in counted]] *= -1
+        return list(counted), counts, language
 
     @property
     def main_language(self) -> str:
         """The language of most articles so far, "" where none was told."""
         return _commonest(sum(self.languages.values(), Counter[str]()))
-
-    def _words(self, title: str, text: str, tokens: tuple[list[str], list[str]], language: str) -> ArticleWords:
-        in_title, in_text = tokens
-        stop_words = self.stop_words[language]
-        counted = Counter((*in_title * TITLE_TIMES, *in_text))
-        words = tuple(word for word in counted if word not in stop_words)
-        names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
-        counts = np.array([min(counted[word], MAX_COUNTED) for word in words], np.int8)
-        counts[[word in names or word[0].isdigit() for word in words]] *= -1
-        return ArticleWords(words, counts, language)
 
     def _language(self, words: set[str]) -> str:
         """Return the language that most distinct words speak for; "" where that is not sure."""
@@ -112,6 +124,30 @@ class WordReader:
         if number == len(self._votes):
             self._votes = np.vstack([self._votes, votes])
         return number
+
+
+class OutletWords(NamedTuple):
+    """The words of articles of some outlets, function words too, as plain arrays."""
+
+    words: list[str]  # the distinct ones
+    numbers: npt.NDArray[np.int32]  # of the words of all articles, one after the other
+    counts: npt.NDArray[np.int8]  # of these, as of `ArticleWords`
+    lengths: Integers  # of shape (n_articles,): how many words each has
+    languages: list[str]  # of each, "" where it is not sure
+
+
+def words_of_outlets(titles: Iterable[str], texts: Iterable[str], outlets: Iterable[str]) -> OutletWords:
+    """Return the words of all articles of some outlets, which are given in the order of time."""
+    cleaner, reader = Cleaner(), WordReader()
+    number: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    numbers, counts, languages = array("i"), [np.zeros(0, np.int8)], []
+    for title, text, outlet in zip(titles, texts, outlets, strict=True):
+        words, counts_of_article, language = reader.count(*cleaner.clean(title, text, outlet))
+        numbers.extend(map(number.__getitem__, words))
+        counts.append(counts_of_article)
+        languages.append(language)
+    lengths = np.array([len(of_article) for of_article in counts[1:]], np.int64)
+    return OutletWords([*number], np.array(numbers, np.int32), np.concatenate(counts), lengths, languages)
 
 
 def _commonest(languages: Counter[str] | None) -> str:
