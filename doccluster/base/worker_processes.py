@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.blocks import entry_blocks, resolve_threads
+from doccluster.base.blocks import entry_blocks, library_threads, resolve_threads
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
 from doccluster.errors import DocclusterWarning
 
@@ -46,27 +47,26 @@ class Workers:
         self._idle: list[LimitedProcess] = []
         self._threads = ThreadPoolExecutor(n_workers, "doccluster-worker") if n_workers else None
 
-    def begin(self, function: Callable[..., Result], arguments: Sequence[object]) -> Future[Result] | None:
-        """Hand a task to a worker; return None where there is none."""
+    def begin(self, function: Callable[..., object], arguments: Sequence[object]) -> Future[bytes] | None:
+        """Hand a task to a worker, and return what its result is packed in; None where there is no worker."""
         if self._threads is None:
             return None
         if getattr(sys, "frozen", False) or not sys.executable:  # there is no interpreter to start
             self.lose()
             return None
-        return self._threads.submit(self._done, function, arguments)
+        # packed and unpacked in the thread of the run: what other threads hold of memory is not given back
+        return self._threads.submit(self._done, _packed((function, arguments)))
 
-    def _done(self, function: Callable[..., Result], arguments: Sequence[object]) -> Result:
-        """Return the result of a task that a worker does; called in a thread, which waits for it."""
+    def _done(self, task: bytes) -> bytes:
+        """Return what a worker sends back for a task; called in a thread, which waits for it."""
         try:
             process = self._idle.pop()
         except IndexError:
             process = LimitedProcess()
             self._processes.append(process)
-        task = _packed((function, arguments))
         ((_, result),) = process.pieces(f"{__name__}:do", None, task, allowance=UNBOUNDED)
         self._idle.append(process)
-        answer: Result = joblib.load(io.BytesIO(result))
-        return answer
+        return result
 
     def lose(self) -> None:
         """Go on without workers, and say so once."""
@@ -114,7 +114,8 @@ def begin(
     def result() -> Result:
         if future is not None:
             try:
-                return future.result()
+                answer: Result = _unpacked(future.result())
+                return answer
             except (WorkFailure, CancelledError, OSError):
                 workers.lose()
         return function(*arguments)
@@ -133,6 +134,21 @@ def n_shares(n_documents: int = sys.maxsize) -> int:
     return 1 + _current.get(_NONE).n_workers if n_documents >= MIN_DOCUMENTS else 1
 
 
+@contextmanager
+def threads_beside(n_documents: int) -> Iterator[Callable[..., Callable[[], Any]]]:
+    """Yield what begins a function in a thread and returns what waits for its result.
+
+    That gains where the function is mostly kernels, which leave the interpreter free. Of few documents, or in a run of
+    one thread, the result is worked out when it is asked for.
+    """
+    if n_shares(n_documents) == 1:
+        yield partial
+        return
+    # one limit around all: those of two threads at once would be lifted in the wrong order
+    with library_threads(1), ThreadPoolExecutor(2, "doccluster") as pool:
+        yield lambda function, *arguments, **options: pool.submit(function, *arguments, **options).result
+
+
 def shares_of(sizes: npt.ArrayLike, n_documents: int) -> list[slice]:
     """Return items of these sizes in as many shares of about equal size, each as a slice.
 
@@ -145,7 +161,7 @@ def shares_of(sizes: npt.ArrayLike, n_documents: int) -> list[slice]:
 
 def do(_arguments: object, task: bytes) -> Iterator[Piece]:
     """Yield the result of a task: what a worker is asked for."""
-    function, arguments = joblib.load(io.BytesIO(task))
+    function, arguments = _unpacked(task)
     yield None, _packed(function(*arguments))
 
 
@@ -153,3 +169,7 @@ def _packed(value: object) -> bytes:
     buffer = io.BytesIO()
     joblib.dump(value, buffer)
     return buffer.getvalue()
+
+
+def _unpacked(packed: bytes) -> Any:
+    return joblib.load(io.BytesIO(packed))

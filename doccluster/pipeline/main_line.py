@@ -8,7 +8,7 @@ from pathlib import Path
 
 from doccluster.base.parameter_fields import called_with, described_by
 from doccluster.base.progress import StageClock
-from doccluster.base.worker_processes import worker_processes
+from doccluster.base.worker_processes import threads_beside, worker_processes
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.cluster_stage import cluster_documents, place_documents, weigh_authors_down
 from doccluster.pipeline.in_process import Prepared, Stages
@@ -139,11 +139,12 @@ def run_stages(
     with clock.stage("cluster"):
         prepared = weigh_authors_down(prepared, stages)
         fit = cluster_documents(prepared, stages)
-    with map_begun(work, stages, prepared.vectors) as placed:
+    with threads_beside(prepared.vectors.n_documents) as begin:
+        placed = map_begun(work, stages, prepared.vectors, begin)
         with clock.stage("label"):
             fit, placement = place_documents(fit, prepared, stages)
             evidence = stages.evidence(prepared.vectors, fit.partition)
-            around = levels_around(fit, prepared, stages)
+            around = begin(levels_around, fit, prepared, stages)
             named = name_clusters(fit, prepared, evidence, placement, around, stages)
         with clock.stage("judge"):
             evaluation = stages.judge(evidence, prepared.documents)

@@ -67,12 +67,13 @@ def name_clusters(
     prepared: Prepared,
     evidence: ClusterEvidence,
     placement: Placement,
-    around: LabelsOfLevels,
+    levels_around: Callable[[], LabelsOfLevels],
     stages: Stages,
 ) -> NamedClusters:
     """Describe each cluster, and those of the levels around them, with the names of the topics that are known.
 
     The vectorizer learns the commonest written forms of the terms too, so that later labels show the same words.
+    `levels_around`: waits for those levels, which are looked for while the clusters themselves are described.
     Documents that are shown as Other stand for no cluster, and do not count in its size.
     """
     how, vectors, texts, partition = prepared.vectorization, prepared.vectors, prepared.texts, fit.partition
@@ -90,7 +91,9 @@ def name_clusters(
         described = describe_texts(how, vectors, of_level, texts, titles, **options)
         return TreeLevel(name, labels, tuple(without_other(described, of_level, fit.is_other)))
 
-    shown = level(around.shown, partition.labels, phrases, placement=placement, evidence=evidence)
+    shown = level("", partition.labels, phrases, placement=placement, evidence=evidence)
+    around = levels_around()
+    shown = replace(shown, name=around.shown)
     # names of the levels above are made of the same phrases, added up
     coarser = []
     for name, labels in around.coarser.items():

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doccluster.base.blocks import library_threads, resolve_threads
+from doccluster.base.blocks import resolve_threads
 from doccluster.base.json_values import jsonable
 from doccluster.base.package import __version__
 from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output, write_page
@@ -157,25 +155,22 @@ def check_work(work: RunWork, settings: RunSettings) -> None:
         check_output(Path(work.output), overwrite=work.overwrite or goes_on)
 
 
-@contextmanager
-def map_begun(work: RunWork, stages: Stages, vectors: DocumentVectors) -> Iterator[MapPlaces | None]:
-    """Yield what waits for the places of documents on the map of the report: a thread works them out meanwhile.
+def map_begun(
+    work: RunWork, stages: Stages, vectors: DocumentVectors, begin: Callable[..., MapPlaces]
+) -> MapPlaces | None:
+    """Begin to place documents on the map of the report, for which nothing need be known of clusters.
 
-    Its kernels leave the interpreter free, so that clusters are named at the same time; None where there is no such
-    map, or few documents.
+    None where there is no such map, and of meaning, which places documents only where clusters are of it too.
     """
-    n, n_threads = vectors.n_documents, resolve_threads(stages.n_threads)
-    if work.output is None or not work.report or vectors.meaning is not None or n_shares(n) == 1:
-        yield None
-        return
-    from doccluster.report.plane import MAX_WITH_MAP, placed_rows
+    if work.output is None or not work.report or vectors.meaning is not None:
+        return None
+    from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, placed_rows
 
-    if n > MAX_WITH_MAP:
-        yield None
-        return
-    # one limit around both: those of two threads at once would be lifted in the wrong order
-    with library_threads(1), ThreadPoolExecutor(1, "doccluster") as pool:
-        yield pool.submit(placed_rows, vectors, stages.seed, n_threads=max(1, n_threads - 1)).result
+    if not MIN_DOCUMENTS <= vectors.n_documents <= MAX_WITH_MAP:
+        return None
+    names_meanwhile = n_shares(vectors.n_documents) > 1
+    n_threads = resolve_threads(stages.n_threads) - names_meanwhile
+    return begin(placed_rows, vectors, stages.seed, n_threads=n_threads)
 
 
 def write_run(

@@ -362,11 +362,12 @@ def _rows_by_language(
     places_of: defaultdict[str, list[int]] = defaultdict(list)
     for place, outlet in enumerate(outlets):
         places_of[outlet].append(place)
-    by_outlet, arguments, places = [*places_of.values()], [], []
+    by_outlet, arguments = [*places_of.values()], []
+    places: list[list[int]] = []
     # all articles of an outlet in one process: what it repeats is learned from those before
     for share in shares_of([*map(len, by_outlet)], n):
         of_share = sorted(itertools.chain.from_iterable(by_outlet[share]))
-        texts = (articles.texts[rows[place]][: 4 * MAX_CHARACTERS] for place in of_share)
+        texts: Iterator[str] = (articles.texts[rows[place]][: 4 * MAX_CHARACTERS] for place in of_share)
         if progress is not None and not places:
             texts = _told(texts, n, progress)
         titles, names = (
