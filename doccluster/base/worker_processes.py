@@ -100,9 +100,7 @@ def worker_processes(n_threads: int | None) -> Iterator[None]:
         workers.end()
 
 
-def begin(
-    function: Callable[..., Result], *arguments: object, n_documents: int = MIN_DOCUMENTS
-) -> Callable[[], Result]:
+def begin(function: Callable[..., Result], *arguments: object, n_documents: int = sys.maxsize) -> Callable[[], Result]:
     """Begin ``function(*arguments)`` in a worker; return what waits for its result, or without a worker works it out.
 
     The function is defined at the top of a module, and neither its arguments nor what it returns hold more than arrays

@@ -85,9 +85,9 @@ def render_report(
     placed: PlacedRows | None = None,
 ) -> str:
     """Return the page that `write_report` writes; the documents may be `placed` in the plane already."""
+    shown_texts = None if texts is None else _texts(run, texts)
     words = begin(words_and_places, *_searched(run, texts), n_documents=run.n_documents)
     summary = summarize(run)
-    shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
         with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
     plane = plane_of(run, placed) if with_map else None

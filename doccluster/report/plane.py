@@ -296,7 +296,9 @@ def _nearest(
     lengths = np.einsum("ij,ij->i", candidates, candidates)
 
     def of_block(block: slice) -> tuple[Floats, Floats]:
-        squared = lengths - 2 * (rows[block] @ candidates.T)
+        squared = rows[block] @ candidates.T
+        squared *= -2  # in place: a block against all candidates is the most memory that a report takes
+        squared += lengths
         if themselves is not None:
             squared[np.arange(block.stop - block.start), themselves[block]] = np.inf
         nearest_few = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
