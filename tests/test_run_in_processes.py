@@ -1,12 +1,14 @@
 """A run of many documents shares its work with processes: the same bytes of all its files, however many there are."""
 
 import re
+import threading
 
 import pytest
 
 import doccluster
 from doccluster.base import worker_processes
 from doccluster.corpus.reading import sample_path
+from doccluster.report import plane
 
 TOLD = re.compile(rb"<script[^>]*>.*?</script>", re.DOTALL)  # what the page says of time and memory stands outside
 
@@ -42,16 +44,28 @@ def test_all_files_of_a_run_are_the_same_bytes_for_any_number_of_workers(kind, f
             tasks.append(function.__name__)
         return future
 
+    drawn_in = []
+    place = plane.placed_rows
+
+    def watched_place(*arguments, **options):
+        drawn_in.append(threading.current_thread().name)
+        return place(*arguments, **options)
+
+    monkeypatch.setattr(plane, "placed_rows", watched_place)
     monkeypatch.setattr(worker_processes, "MIN_DOCUMENTS", 100)
     monkeypatch.setattr(worker_processes.Workers, "begin", watched)
     files = {}
-    for n_threads in (1, 2, 3) if kind == "stories" else (1, 3):
+    for n_threads in (3, 2, 1) if kind == "stories" else (3, 1):
         output = tmp_path / str(n_threads)
         doccluster.run(source, output=output, with_texts=True, n_threads=n_threads, **options)
         files[n_threads] = files_of(output)
-        assert bool(tasks) == (n_threads > 1)
-    print(tasks)
-    assert {"words_and_places"} <= set(tasks)
+        if n_threads > 1:
+            n_tasks = len(tasks)
+    assert len(tasks) == n_tasks > 0  # one thread starts none
+    first = "words_of_outlets" if kind == "stories" else "read_share"
+    assert {first, "of_texts", "words_and_places"} <= set(tasks)
+    assert drawn_in.pop() == threading.main_thread().name  # of the last run, which has one thread
+    assert all(name.startswith("doccluster") for name in drawn_in)
     for n_threads in set(files) - {1}:
         assert [name for name in files[1] if files[n_threads].get(name) != files[1][name]] == []
         assert files[n_threads].keys() == files[1].keys()

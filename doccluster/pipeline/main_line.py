@@ -140,8 +140,8 @@ def run_stages(
         prepared = weigh_authors_down(prepared, stages)
         fit = cluster_documents(prepared, stages)
     with threads_beside(prepared.vectors.n_documents) as begin:
-        placed = map_begun(work, stages, prepared.vectors, begin)
         with clock.stage("label"):
+            placed = map_begun(work, stages, prepared.vectors, begin)
             fit, placement = place_documents(fit, prepared, stages)
             evidence = stages.evidence(prepared.vectors, fit.partition)
             around = begin(levels_around, fit, prepared, stages)

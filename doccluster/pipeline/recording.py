@@ -160,17 +160,18 @@ def map_begun(
 ) -> MapPlaces | None:
     """Begin to place documents on the map of the report, for which nothing need be known of clusters.
 
-    None where there is no such map, and of meaning, which places documents only where clusters are of it too.
+    None where there is no such map, where documents are few, and of meaning, which places documents only where clusters
+    are of it too: the report then places them.
     """
-    if work.output is None or not work.report or vectors.meaning is not None:
+    n = vectors.n_documents
+    if work.output is None or not work.report or vectors.meaning is not None or n_shares(n) == 1:
         return None
-    from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, placed_rows
+    from doccluster.report.plane import MAX_WITH_MAP, placed_rows, semantic_rows
 
-    if not MIN_DOCUMENTS <= vectors.n_documents <= MAX_WITH_MAP:
+    if n > MAX_WITH_MAP:
         return None
-    names_meanwhile = n_shares(vectors.n_documents) > 1
-    n_threads = resolve_threads(stages.n_threads) - names_meanwhile
-    return begin(placed_rows, vectors, stages.seed, n_threads=n_threads)
+    rows = semantic_rows(vectors, n_threads=stages.n_threads)  # takes more memory, and all threads
+    return begin(placed_rows, rows, stages.seed, n_threads=resolve_threads(stages.n_threads) - 1)  # one names clusters
 
 
 def write_run(

@@ -73,11 +73,8 @@ class PlacedRows(NamedTuple):
     method: str
 
 
-def placed_rows(
-    vectors: DocumentVectors, seed: int, *, by_meaning: bool = False, n_threads: int | None = None
-) -> PlacedRows:
-    """Return documents in the plane; `by_meaning`: whether their meaning places them beside their words."""
-    rows = _semantic_rows(vectors, n_threads, by_meaning=by_meaning)
+def placed_rows(rows: Floats, seed: int, *, n_threads: int | None = None) -> PlacedRows:
+    """Return documents, as `semantic_rows` gives them, in the plane."""
     # sums of several threads are rounded in the order in which these end
     with library_threads(1):
         return PlacedRows(rows, *_placed(rows, seed, n_threads))
@@ -92,8 +89,8 @@ def plane_of(run: Run, placed: PlacedRows | None = None) -> Plane:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {MIN_DOCUMENTS} or more")
     n_threads: Any = run.parameters.get("n_threads")  # of the run; no place depends on it
     if placed is None:
-        by_meaning = run.by_meaning is not None
-        placed = placed_rows(run.vectors, run.provenance.seed, by_meaning=by_meaning, n_threads=n_threads)
+        rows = semantic_rows(run.vectors, by_meaning=run.by_meaning is not None, n_threads=n_threads)
+        placed = placed_rows(rows, run.provenance.seed, n_threads=n_threads)
     rows, places, method = placed
     with library_threads(1):
         judged_by, sample, groups = _groups(run)
@@ -116,8 +113,8 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64], *, n_threads: 
     return int((groups[nearest] == groups[sample, None]).sum()) / nearest.size
 
 
-def _semantic_rows(vectors: DocumentVectors, n_threads: int | None, *, by_meaning: bool) -> Floats:
-    """Return unit rows of 50 dimensions, beside those of meaning where clusters are of it too.
+def semantic_rows(vectors: DocumentVectors, *, by_meaning: bool = False, n_threads: int | None = None) -> Floats:
+    """Return unit rows of 50 dimensions, beside those of meaning where clusters are of it too (`by_meaning`).
 
     The seed is fixed, so that runs of the same documents can be compared.
     """
