@@ -291,6 +291,7 @@ def _nearest(
     `themselves`: the candidate that each row is, which is left out.
     """
     lengths = np.einsum("ij,ij->i", candidates, candidates)
+    parts_of_block = row_blocks(BLOCK_ROWS, BLOCK_ROWS // 8)  # whose places among all candidates are held at a time
 
     def of_block(block: slice) -> tuple[Floats, Floats]:
         squared = rows[block] @ candidates.T
@@ -298,7 +299,8 @@ def _nearest(
         squared += lengths
         if themselves is not None:
             squared[np.arange(block.stop - block.start), themselves[block]] = np.inf
-        nearest_few = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
+        orders = (np.argpartition(squared[part], n_neighbours - 1, axis=1) for part in parts_of_block)
+        nearest_few = np.concatenate([np.sort(order[:, :n_neighbours], axis=1) for order in orders])
         order = np.argsort(np.take_along_axis(squared, nearest_few, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest_few, order, axis=1)
         return nearest, np.take_along_axis(squared, nearest, axis=1)
