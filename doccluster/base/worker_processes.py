@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from doccluster.base.blocks import entry_blocks, library_threads, resolve_threads
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import Argument, DocclusterWarning
 
 Result = TypeVar("Result")
 
@@ -33,8 +33,8 @@ MAX_WORKERS = 7  # each takes about 100 MB and what it works on
 UNBOUNDED = Allowance(memory=2**60, seconds=86_400.0)
 
 LOST = (
-    "a worker process could not start, or was ended (for want of memory, perhaps); the run goes on in this process "
-    "alone and takes longer. --threads 1, or n_threads=1, starts none."
+    "a worker process could not start, or was ended (for want of memory, perhaps); the run goes on in one process "
+    "and takes longer (to start no other, give "
 )
 
 
@@ -72,7 +72,7 @@ class Workers:
         """Go on without workers, and say so once."""
         if self.n_workers:
             self.end()
-            warnings.warn(LOST, DocclusterWarning, stacklevel=2)
+            warnings.warn(DocclusterWarning(LOST, Argument("n_threads", 1), ")."), stacklevel=2)
 
     def end(self) -> None:
         """End all workers, also those that are at work."""

@@ -96,9 +96,10 @@ class WordReader:
         language = self._language({*in_title, *in_text[:LANGUAGE_WORDS]})
         counted = Counter((*in_title * TITLE_TIMES, *in_text))
         names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
-        counts = np.array([min(times, MAX_COUNTED) for times in counted.values()], np.int8)
-        counts[[word in names or word[0].isdigit() for word in counted]] *= -1
-        return list(counted), counts, language
+        words, times = list(counted), np.fromiter(counted.values(), np.int64, len(counted))
+        counts = np.minimum(times, MAX_COUNTED).astype(np.int8)
+        counts[[word in names or word[0].isdigit() for word in words]] *= -1
+        return words, counts, language
 
     @property
     def main_language(self) -> str:
