@@ -1,9 +1,7 @@
-"""Work in processes of their own: what is Python by document, outlet or cluster would keep one processor busy.
+"""Worker processes beside a run, for what is Python by document, file or outlet and would keep one processor busy.
 
-A run has worker processes beside its own, which takes part in the work. They are new interpreters, start when they are
-first needed and end with the run, or when their input closes. Tasks and results travel through pipes as pickles, by
-joblib alone, and none is read from a file. Whatever a worker cannot do is done in the process of the run, so no result
-depends on how many there are.
+They are new interpreters, begin when they are needed and end with the run, or when their input closes. Tasks travel
+through pipes as pickles, by joblib alone. What a worker cannot do the run does itself: no result depends on them.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import joblib
 import numpy as np
@@ -39,31 +37,27 @@ LOST = (
 
 
 class Workers:
-    """Up to `n_workers` processes that do what is handed to `begin`."""
+    """Up to `n_workers` processes."""
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self._processes: list[LimitedProcess] = []
+        self._processes: set[LimitedProcess] = set()
         self._idle: list[LimitedProcess] = []
         self._threads = ThreadPoolExecutor(n_workers, "doccluster-worker") if n_workers else None
 
     def begin(self, function: Callable[..., object], arguments: Sequence[object]) -> Future[bytes] | None:
         """Hand a task to a worker, and return what its result is packed in; None where there is no worker."""
-        if self._threads is None:
-            return None
         if getattr(sys, "frozen", False) or not sys.executable:  # there is no interpreter to start
             self.lose()
+        if self._threads is None:
             return None
         # packed and unpacked in the thread of the run: what other threads hold of memory is not given back
         return self._threads.submit(self._done, _packed((function, arguments)))
 
     def _done(self, task: bytes) -> bytes:
         """Return what a worker sends back for a task; called in a thread, which waits for it."""
-        try:
-            process = self._idle.pop()
-        except IndexError:
-            process = LimitedProcess()
-            self._processes.append(process)
+        process = self._idle.pop() if self._idle else LimitedProcess()
+        self._processes.add(process)
         ((_, result),) = process.pieces(f"{__name__}:do", None, task, allowance=UNBOUNDED)
         self._idle.append(process)
         return result
@@ -79,7 +73,7 @@ class Workers:
         self.n_workers, threads, self._threads = 0, self._threads, None
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=True)
-            for process in self._processes:
+            for process in [*self._processes]:
                 process.end()
             threads.shutdown()
 
@@ -101,10 +95,9 @@ def worker_processes(n_threads: int | None) -> Iterator[None]:
 
 
 def begin(function: Callable[..., Result], *arguments: object, n_documents: int = sys.maxsize) -> Callable[[], Result]:
-    """Begin ``function(*arguments)`` in a worker; return what waits for its result, or without a worker works it out.
+    """Begin ``function(*arguments)`` in a worker; return what waits for its result, or works it out without a worker.
 
-    The function is defined at the top of a module, and neither its arguments nor what it returns hold more than arrays
-    and plain values. For fewer documents than 5,000 no worker begins.
+    The function stands at the top of a module; its arguments and its result are arrays and plain values.
     """
     workers = _current.get(_NONE)
     future = workers.begin(function, arguments) if n_documents >= MIN_DOCUMENTS else None
@@ -112,8 +105,7 @@ def begin(function: Callable[..., Result], *arguments: object, n_documents: int 
     def result() -> Result:
         if future is not None:
             try:
-                answer: Result = _unpacked(future.result())
-                return answer
+                return cast(Result, _unpacked(future.result()))
             except (WorkFailure, CancelledError, OSError):
                 workers.lose()
         return function(*arguments)
@@ -134,10 +126,9 @@ def n_shares(n_documents: int = sys.maxsize) -> int:
 
 @contextmanager
 def threads_beside(n_documents: int) -> Iterator[Callable[..., Callable[[], Any]]]:
-    """Yield what begins a function in a thread and returns what waits for its result.
+    """Yield what begins a function, mostly of kernels, in a thread and returns what waits for its result.
 
-    That gains where the function is mostly kernels, which leave the interpreter free. Of few documents, or in a run of
-    one thread, the result is worked out when it is asked for.
+    Of few documents, or in a run of one thread, the result is worked out when it is asked for.
     """
     if n_shares(n_documents) == 1:
         yield partial
@@ -148,11 +139,7 @@ def threads_beside(n_documents: int) -> Iterator[Callable[..., Callable[[], Any]
 
 
 def shares_of(sizes: npt.ArrayLike, n_documents: int) -> list[slice]:
-    """Return items of these sizes in as many shares of about equal size, each as a slice.
-
-    >>> shares_of([3, 1, 2], 1_000_000)
-    [slice(0, 3, None)]
-    """
+    """Return slices of items of these sizes: so many shares of about equal size."""
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return entry_blocks(starts, max(1, -(-int(starts[-1]) // n_shares(n_documents))))
 

@@ -186,11 +186,6 @@ class CorpusBuilder:
     def __len__(self) -> int:
         return self._n_coded + len(self._open)
 
-    @property
-    def writes_texts(self) -> bool:
-        """Whether texts go to disk."""
-        return self._writer is not None
-
     def skip(self, skipped: Skipped) -> None:
         """List something that gives no document."""
         self._open.skipped.append(
@@ -241,12 +236,10 @@ class CorpusBuilder:
         rows, before = self._open, len(self._open)
         for name in ("names", "where", "places"):
             getattr(rows, name).extend(getattr(read, name))
-        for columns, columns_read, missing in (
-            (rows.metadata, read.metadata, ""),
-            (rows.labels, read.labels, ()),
-        ):
-            for name, values in columns_read.items():
-                _padded(columns, name, before, missing).extend(values)
+        for name, values in read.metadata.items():
+            _padded(rows.metadata, name, before, "").extend(values)
+        for name, values in read.labels.items():
+            _padded(rows.labels, name, before, ()).extend(values)
         rows.numbers.extend(number + before for number in read.numbers)
         rows.skipped.extend((after + before, skipped) for after, skipped in read.skipped)
         rows.left_out.extend(after + before for after in read.left_out)

@@ -196,6 +196,7 @@ class Reading:
         self.progress = progress
         self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
         self.remarks = Remarks()
+        self._shares_files = writer is None
         self.source_rows: SourceRows | None = None  # of a source in memory
 
     def run(self, source: Any) -> None:
@@ -218,15 +219,14 @@ class Reading:
 
     def _read_files(self, walk: Walk) -> None:
         """Read files; where they are large, workers read those behind the first of them."""
-        if n_shares() == 1 or self.builder.writes_texts:
-            self.read_items(walk.files())
+        items = list(walk.listed()) if self._shares_files and n_shares() > 1 else []
+        files = [item for item in items if isinstance(item, ListedFile)]
+        if not files or any(file.is_stdin for file in files):
+            self.read_items(walk.files_of(items or walk.listed()))
             return
-        items = list(walk.listed())
         sizes = [0 if isinstance(item, Skipped) else item.size for item in items]
         n_documents = max(len(items), sum(sizes) // BYTES_OF_DOCUMENT)
-        if any(isinstance(item, ListedFile) and item.is_stdin for item in items):
-            n_documents = 0
-        first, *further = [items[share] for share in shares_of(sizes, n_documents)] or [[]]
+        first, *further = [items[share] for share in shares_of(sizes, n_documents)]
         others = [begin(read_share, share, self.options) for share in further]
         self.read_items(walk.files_of(first))
         for other in others:

@@ -5,11 +5,11 @@ The likest two stories become one, again and again; then the tree of these joins
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +17,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers, Labels, SingleFloats
-from doccluster.base.blocks import row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import told
 from doccluster.base.worker_processes import in_shares, shares_of
 from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows, Crowd
-from doccluster.stories.words import MAX_CHARACTERS, WordReader, outlet_of, words_of_outlets
+from doccluster.stories.words import MAX_CHARACTERS, CountedWords, WordReader, counted_words, outlet_of
 
 NEAREST = 0.2  # share of the likest pair in the likeness of two stories; the rest is the mean of all their pairs
 GROWTH = 0.25  # the mean of n pairs counts n ** GROWTH times: many weak links say more than one
@@ -355,74 +354,45 @@ def _rows_by_language(
     articles: NewsArticles, order: Labels, progress: Callable[[int, int], None] | None
 ) -> Iterator[tuple[Labels, ArticleRows, int]]:
     """Yield, for each language, the places of its articles in the order of time, their rows, and how many terms."""
-    rows, n = order.tolist(), order.size
-    if not n:
-        return
-    outlets = [outlet_of(str(articles.sources[row])) for row in rows]
-    places_of: defaultdict[str, list[int]] = defaultdict(list)
-    for place, outlet in enumerate(outlets):
-        places_of[outlet].append(place)
-    by_outlet, arguments = [*places_of.values()], []
-    places: list[list[int]] = []
-    # all articles of an outlet in one process: what it repeats is learned from those before
-    for share in shares_of([*map(len, by_outlet)], n):
-        of_share = sorted(itertools.chain.from_iterable(by_outlet[share]))
-        texts: Iterator[str] = (articles.texts[rows[place]][: 4 * MAX_CHARACTERS] for place in of_share)
-        if progress is not None and not places:
-            texts = _told(texts, n, progress)
-        titles, names = (
-            [str(articles.titles[rows[place]]) for place in of_share],
-            [outlets[place] for place in of_share],
-        )
-        arguments.append((titles, list(texts) if places else texts, names))
-        places.append(of_share)
-    read = in_shares(words_of_outlets, arguments)
-    number: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    terms = np.concatenate([np.array([number[word] for word in part.words], np.int32)[part.numbers] for part in read])
-    at = np.argsort(np.concatenate(places))  # the articles in the order of time
-    lengths = np.concatenate([part.lengths for part in read])
-    starts, lengths = (np.cumsum(lengths) - lengths)[at], lengths[at]
-    article = np.repeat(np.arange(n), lengths)
-    entries = np.arange(article.size) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
-    terms, counts = terms[entries], np.concatenate([part.counts for part in read])[entries]
-    told, reader = [language for part in read for language in part.languages], WordReader()
-    told = [told[place] for place in at.tolist()]
-    languages = [
-        language
-        for block in row_blocks(n, AT_ONCE)  # in the order of time, as they come in
-        for language in reader.settle(outlets[block], told[block])
-    ]
-    outlet_number = {"": 0}
-    outlet_numbers = np.array([outlet_number.setdefault(name, len(outlet_number)) for name in outlets], np.int32)
-    for language in dict.fromkeys(languages):
-        is_of = np.array([name == language for name in languages])
-        is_said = np.array([word not in reader.stop_words[language] for word in number], np.bool_)
-        chosen = np.flatnonzero(is_of[article] & is_said[terms])
-        of_language = np.flatnonzero(is_of)
-        n_words = np.bincount(article[chosen], minlength=n)[of_language]
-        numbered, n_terms = in_order_of_use(terms[chosen], len(number))
-        times = articles.times[order[of_language]]
-        starts_of = np.concatenate([[0], np.cumsum(n_words)])
-        yield of_language, ArticleRows(times, outlet_numbers[of_language], starts_of, numbered, counts[chosen]), n_terms
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    outlets: dict[str, int] = {"": 0}
+    read: defaultdict[str, list[tuple[int, int, list[int], npt.NDArray[np.int8]]]] = defaultdict(list)
+    counted, names, reader = *_counted(articles, order), WordReader()
+    for start in range(0, order.size, AT_ONCE):
+        block = slice(start, start + AT_ONCE)
+        settled = reader.settle(counted[block], names[block])
+        for place, (name, article) in enumerate(zip(names[block], settled, strict=True), start):
+            numbered = numbers[article.language]
+            terms = [numbered.setdefault(word, len(numbered)) for word in article.words]
+            read[article.language].append((place, outlets.setdefault(name, len(outlets)), terms, article.counts))
+        if progress is not None:
+            progress(min(start + AT_ONCE, order.size), order.size)
+    for language, rows in read.items():
+        columns = zip(*rows, strict=True)
+        places = np.array(next(columns))
+        yield places, ArticleRows.of(articles.times[order[places]], *columns), len(numbers[language])
 
 
-def in_order_of_use(terms: npt.NDArray[np.int32], n_terms: int) -> tuple[npt.NDArray[np.int32], int]:
-    """Return terms numbered in the order in which they are first used, and how many are.
+def _counted(articles: NewsArticles, order: Labels) -> tuple[list[CountedWords], list[str]]:
+    """Return the words and the outlet of each article in the order of time.
 
-    >>> in_order_of_use(np.array([7, 3, 7], np.int32), 9)
-    (array([0, 1, 0], dtype=int32), 2)
+    What an outlet repeats is learned from its earlier articles, so all of one are read in one process.
     """
-    first = np.full(n_terms, terms.size)
-    first[terms[::-1]] = np.arange(terms.size)[::-1]
-    used = np.flatnonzero(first < terms.size)
-    numbers = np.empty(n_terms, np.int32)
-    numbers[used[np.argsort(first[used])]] = np.arange(used.size)
-    return numbers[terms], used.size
-
-
-def _told(texts: Iterator[str], n: int, progress: Callable[[int, int], None]) -> Iterator[str]:
-    for number, text in enumerate(texts, 1):
-        if number % AT_ONCE == 0:
-            progress(number, n)
-        yield text
-    progress(n, n)
+    rows = order.tolist()
+    names = [outlet_of(str(articles.sources[row])) for row in rows]
+    places_of: defaultdict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        places_of[name].append(place)
+    by_outlet = [*places_of.values()]
+    places = [sorted(chain(*by_outlet[share])) for share in shares_of([*map(len, by_outlet)], len(rows))]
+    arguments = [
+        (
+            [str(articles.titles[rows[place]]) for place in of_share],
+            [articles.texts[rows[place]][: 4 * MAX_CHARACTERS] for place in of_share],
+            [names[place] for place in of_share],
+        )
+        for of_share in places
+    ]
+    counted = chain(*in_shares(counted_words, arguments))
+    by_place = dict(zip(chain(*places), counted, strict=True))
+    return [by_place[place] for place in range(len(rows))], names

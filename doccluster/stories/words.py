@@ -7,10 +7,8 @@ from what came before, so an article is cleaned the same in a dump and in a stre
 from __future__ import annotations
 
 import html
-import itertools
 import re
 import unicodedata
-from array import array
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +20,6 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Integers
 from doccluster.text.language import FULL_VOTE, STOP_WORD_LANGUAGES, SURE_COVERAGE, FunctionWords
 from doccluster.text.scripts import as_ranges, separate_scripts, tokenize_separated
 from doccluster.text.tokens import WordTable, plain_words
@@ -42,6 +39,14 @@ class ArticleWords:
     words: tuple[str, ...]
     counts: npt.NDArray[np.int8]  # how often each occurs, a word of the title twice; negative for names and numbers
     language: str  # as in the stop lists; "" where no article says enough to tell
+
+
+class CountedWords(NamedTuple):
+    """The words of an article as plain values, with function words where its language is not sure."""
+
+    words: tuple[str, ...]
+    counts: bytes  # of int8, as in `ArticleWords`
+    language: str  # "" where that is not sure
 
 
 @cache
@@ -71,35 +76,32 @@ class WordReader:
     def read(self, articles: Iterable[tuple[str, str, str]]) -> list[ArticleWords]:
         """Return the words of articles that came in together, given as title, text and outlet."""
         rows = list(articles)
-        counted = [self.count(title, text) for title, text, _ in rows]
-        languages = self.settle([outlet for *_, outlet in rows], [language for *_, language in counted])
-        read = []
-        for (words, counts, _), language in zip(counted, languages, strict=True):
-            is_said = [word not in self.stop_words[language] for word in words]
-            read.append(ArticleWords(tuple(compress(words, is_said)), counts[is_said], language))
-        return read
+        return self.settle([self.count(title, text) for title, text, _ in rows], [outlet for *_, outlet in rows])
 
-    def settle(self, outlets: Sequence[str], languages: Sequence[str]) -> list[str]:
-        """Return the languages of articles that came in together: where one is not sure (""), that of its outlet."""
-        for outlet, language in zip(outlets, languages, strict=True):
-            if language:
-                self.languages[outlet][language] += 1
-        usual = self.main_language
-        return [
-            language or _commonest(self.languages.get(outlet)) or usual
-            for outlet, language in zip(outlets, languages, strict=True)
-        ]
+    def settle(self, counted: Sequence[CountedWords], outlets: Sequence[str]) -> list[ArticleWords]:
+        """Return the words of articles that came in together, without the function words of their languages."""
+        for outlet, article in zip(outlets, counted, strict=True):
+            if article.language:
+                self.languages[outlet][article.language] += 1
+        usual, settled = self.main_language, []
+        for outlet, (words, counts, told) in zip(outlets, counted, strict=True):
+            language, numbers = told or _commonest(self.languages.get(outlet)) or usual, np.frombuffer(counts, np.int8)
+            if not told:
+                is_said = [word not in self.stop_words[language] for word in words]
+                words, numbers = tuple(compress(words, is_said)), numbers[is_said]
+            settled.append(ArticleWords(words, numbers, language))
+        return settled
 
-    def count(self, title: str, text: str) -> tuple[list[str], npt.NDArray[np.int8], str]:
-        """Return the words of an article, function words too, their counts, and its language where that is sure."""
+    def count(self, title: str, text: str) -> CountedWords:
+        """Return the words of an article and its language, where it says enough to be sure of that."""
         in_title, in_text = _tokens_in(title), _tokens_in(text[:MAX_CHARACTERS])
         language = self._language({*in_title, *in_text[:LANGUAGE_WORDS]})
-        counted = Counter((*in_title * TITLE_TIMES, *in_text))
+        counted, stop_words = Counter((*in_title * TITLE_TIMES, *in_text)), self.stop_words[language]
+        words = tuple(word for word in counted if word not in stop_words)
         names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
-        words, times = list(counted), np.fromiter(counted.values(), np.int64, len(counted))
-        counts = np.minimum(times, MAX_COUNTED).astype(np.int8)
+        counts = np.array([min(counted[word], MAX_COUNTED) for word in words], np.int8)
         counts[[word in names or word[0].isdigit() for word in words]] *= -1
-        return words, counts, language
+        return CountedWords(words, counts.tobytes(), language)
 
     @property
     def main_language(self) -> str:
@@ -125,30 +127,6 @@ class WordReader:
         if number == len(self._votes):
             self._votes = np.vstack([self._votes, votes])
         return number
-
-
-class OutletWords(NamedTuple):
-    """The words of articles of some outlets, function words too, as plain arrays."""
-
-    words: list[str]  # the distinct ones
-    numbers: npt.NDArray[np.int32]  # of the words of all articles, one after the other
-    counts: npt.NDArray[np.int8]  # of these, as of `ArticleWords`
-    lengths: Integers  # of shape (n_articles,): how many words each has
-    languages: list[str]  # of each, "" where it is not sure
-
-
-def words_of_outlets(titles: Iterable[str], texts: Iterable[str], outlets: Iterable[str]) -> OutletWords:
-    """Return the words of all articles of some outlets, which are given in the order of time."""
-    cleaner, reader = Cleaner(), WordReader()
-    number: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    numbers, counts, languages = array("i"), [np.zeros(0, np.int8)], []
-    for title, text, outlet in zip(titles, texts, outlets, strict=True):
-        words, counts_of_article, language = reader.count(*cleaner.clean(title, text, outlet))
-        numbers.extend(map(number.__getitem__, words))
-        counts.append(counts_of_article)
-        languages.append(language)
-    lengths = np.array([len(of_article) for of_article in counts[1:]], np.int64)
-    return OutletWords([*number], np.array(numbers, np.int32), np.concatenate(counts), lengths, languages)
 
 
 def _commonest(languages: Counter[str] | None) -> str:
@@ -288,6 +266,12 @@ class Cleaner:
         if is_wall:
             return title, ""
         return title, _without(text, [(spans[place][0], spans[place + size - 1][1]) for place in repeated])
+
+
+def counted_words(titles: Iterable[str], texts: Iterable[str], outlets: Iterable[str]) -> list[CountedWords]:
+    """Return the words of all articles of some outlets, which are in the order of time."""
+    cleaner, reader = Cleaner(), WordReader()
+    return [reader.count(*cleaner.clean(*article)) for article in zip(titles, texts, outlets, strict=True)]
 
 
 def body_of(title: str, text: str) -> str:
