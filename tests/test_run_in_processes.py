@@ -63,7 +63,7 @@ def test_all_files_of_a_run_are_the_same_bytes_for_any_number_of_workers(kind, f
             n_tasks = len(tasks)
     assert len(tasks) == n_tasks > 0  # one thread starts none
     first = "counted_words" if kind == "stories" else "read_share"
-    assert {first, "of_texts", "words_and_places"} <= set(tasks)
+    assert {first, "count_forms", "words_and_places"} <= set(tasks)
     assert drawn_in.pop() == threading.main_thread().name  # of the last run, which has one thread
     assert all(name.startswith("doccluster") for name in drawn_in)
     for n_threads in set(files) - {1}:

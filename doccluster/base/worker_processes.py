@@ -41,7 +41,7 @@ class Workers:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self._processes: set[LimitedProcess] = set()
+        self._processes: list[LimitedProcess] = []
         self._idle: list[LimitedProcess] = []
         self._threads = ThreadPoolExecutor(n_workers, "doccluster-worker") if n_workers else None
 
@@ -55,9 +55,12 @@ class Workers:
         return self._threads.submit(self._done, _packed((function, arguments)))
 
     def _done(self, task: bytes) -> bytes:
-        """Return what a worker sends back for a task; called in a thread, which waits for it."""
-        process = self._idle.pop() if self._idle else LimitedProcess()
-        self._processes.add(process)
+        """Return the packed result of a task that a worker does; called in a thread, which waits for it."""
+        try:
+            process = self._idle.pop()  # several threads may do so at once
+        except IndexError:
+            process = LimitedProcess()
+            self._processes.append(process)
         ((_, result),) = process.pieces(f"{__name__}:do", None, task, allowance=UNBOUNDED)
         self._idle.append(process)
         return result
@@ -73,7 +76,7 @@ class Workers:
         self.n_workers, threads, self._threads = 0, self._threads, None
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=True)
-            for process in [*self._processes]:
+            for process in self._processes:
                 process.end()
             threads.shutdown()
 
@@ -139,7 +142,7 @@ def threads_beside(n_documents: int) -> Iterator[Callable[..., Callable[[], Any]
 
 
 def shares_of(sizes: npt.ArrayLike, n_documents: int) -> list[slice]:
-    """Return slices of items of these sizes: so many shares of about equal size."""
+    """Return slices of items of these sizes, for `n_shares` shares of about equal size."""
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return entry_blocks(starts, max(1, -(-int(starts[-1]) // n_shares(n_documents))))
 

@@ -39,7 +39,7 @@ from doccluster.text.language import (
     load_stop_words,
     survey_writing,
 )
-from doccluster.text.running_text import FormCounts, written_forms
+from doccluster.text.running_text import count_forms, written_forms
 from doccluster.vectors import DocumentVectors
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
@@ -281,7 +281,7 @@ def written_forms_begun(
     if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
         return lambda: vectors
     beginnings = [text[:PER_DOCUMENT] for text in LOOPS.over(texts)]
-    counts = begin(FormCounts.of_texts, beginnings, n_documents=n_documents)
+    counts = begin(count_forms, beginnings, n_documents=n_documents)
 
     def written() -> DocumentVectors:
         prepare = chosen.build_preprocessor()

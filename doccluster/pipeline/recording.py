@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.json_values import jsonable
@@ -33,10 +33,7 @@ from doccluster.results.run_tables import check_parquet, write_parquet_parts
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import letters_note
 
-if TYPE_CHECKING:
-    from doccluster.report.plane import PlacedRows
-
-MapPlaces = Callable[[], "PlacedRows"]
+MapPlaces = Callable[[], Any]  # waits for `doccluster.report.plane.placed_rows`
 
 OF_TERMS = ("analyzer", "min_df", "max_df", "stemming", "weighting")
 
@@ -158,10 +155,9 @@ def check_work(work: RunWork, settings: RunSettings) -> None:
 def map_begun(
     work: RunWork, stages: Stages, vectors: DocumentVectors, begin: Callable[..., MapPlaces]
 ) -> MapPlaces | None:
-    """Begin to place documents on the map of the report, for which nothing need be known of clusters.
+    """Begin to place documents on the map of the report, which needs no clusters; None where the report is to do it.
 
-    None where there is no such map, where documents are few, and of meaning, which places documents only where clusters
-    are of it too: the report then places them.
+    That is where documents are few, and where they have a meaning, which counts only where clusters are of it too.
     """
     n = vectors.n_documents
     if work.output is None or not work.report or vectors.meaning is not None or n_shares(n) == 1:

@@ -358,8 +358,7 @@ def leave_out_boilerplate(
         columns = [[cleaned[row] for row in rows], [str(titles[row]) for row in rows], [outlets[row] for row in rows]]
         arguments = [(*(column[share] for column in columns), repeated) for share in shares]
         for row, text in zip(rows, chain.from_iterable(in_shares(texts_without, arguments)), strict=True):
-            if text is not None:
-                cleaned[row] = text
+            cleaned[row] = text
         texts = tuple(cleaned)
     left_out = [line for lines in repeated.values() for line in lines.values()]
     return corpus.with_texts(texts), tuple(sorted(left_out, key=lambda line: -line.n_documents))

@@ -20,7 +20,7 @@ from doccluster.report.explore import explore_data, group_tables, packed_gaps, p
 from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, PlacedRows, plane_of
-from doccluster.report.search_words import WordPlaces, words_and_places
+from doccluster.report.search_words import words_and_places
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import BETTER, Summary, gauge, summarize
@@ -102,7 +102,7 @@ def render_report(
         tiles=tiles_of(run),
         texts=shown_texts,
         data=as_json(explore_data(run, plane, columns)),
-        words=as_json(_index(words())),
+        words=as_json(_packed(words())),
         columns=[one_line(column, 40) for column in columns],
         group_tables=group_tables(run, columns),
         n_explored=int(explored_sizes(run).sum()),
@@ -129,7 +129,7 @@ MAX_READ = 50_000  # documents: of more only the listed ones are searched
 
 def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
     """Return the words of documents and where they are, as plain data for JSON."""
-    return _index(words_and_places(*_searched(run, texts)))
+    return _packed(words_and_places(*_searched(run, texts)))
 
 
 def _searched(run: Run, texts: Sequence[str] | None) -> tuple[list[str] | None, list[str], Any, int]:
@@ -151,10 +151,8 @@ def _places(run: Run) -> Any:
     return np.where(rank < listed[clusters], np.arange(n), n + clusters)
 
 
-def _index(words: WordPlaces) -> dict[str, Any]:
-    """Return the words of a search as plain data for JSON."""
-    packed = {"words": words.words, "counts": packed_gaps(words.counts), "gaps": packed_gaps(words.gaps)}
-    return {"said": words.scope, "n": words.n, **packed}
+def _packed(index: dict[str, Any]) -> dict[str, Any]:
+    return {**index, "counts": packed_gaps(index["counts"]), "gaps": packed_gaps(index["gaps"])}
 
 
 MAX_BARS = 300

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,19 +65,14 @@ class Plane:
         return self.purity / self.purity_before if self.purity_before else float("nan")
 
 
-class PlacedRows(NamedTuple):
-    """The documents of a run in 50 dimensions and in the plane, before anything is known of their clusters."""
-
-    rows: Floats
-    places: Floats
-    method: str
+PlacedRows = tuple[Floats, Floats, str]  # in 50 dimensions, in the plane, and what they were placed by
 
 
 def placed_rows(rows: Floats, seed: int, *, n_threads: int | None = None) -> PlacedRows:
     """Return documents, as `semantic_rows` gives them, in the plane."""
     # sums of several threads are rounded in the order in which these end
     with library_threads(1):
-        return PlacedRows(rows, *_placed(rows, seed, n_threads))
+        return rows, *_placed(rows, seed, n_threads)
 
 
 def plane_of(run: Run, placed: PlacedRows | None = None) -> Plane:

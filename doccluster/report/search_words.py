@@ -8,11 +8,9 @@ import string
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-
-from doccluster.base.arrays import Integers
 
 MAX_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
 LETTERS_PER_PAIR = 10
@@ -35,18 +33,8 @@ class _Letters(dict[int, int | None]):
 _WITHOUT_MARKS = _Letters()
 
 
-class WordPlaces(NamedTuple):
-    """The words of `n` documents in their order, and the places of each."""
-
-    scope: str  # what was read of the documents
-    n: int
-    words: str  # each as the number of letters it shares with the last, and the rest
-    counts: Integers  # how many places each word has
-    gaps: Integers  # the first place of each word, and how far each further one is from the one before
-
-
-def words_and_places(texts: list[str] | None, beginnings: list[str], places: Any, n: int) -> WordPlaces:
-    """Return the words of `n` documents and where they are.
+def words_and_places(texts: list[str] | None, beginnings: list[str], places: Any, n: int) -> dict[str, Any]:
+    """Return the words of `n` documents and where they are: how many places each has, and the gaps between these.
 
     A place is the number of a document that the page lists, or n + the number of its cluster for all that it does not.
     Read are whole texts where the page holds them, else how each document begins; where that comes to too many pairs,
@@ -95,7 +83,7 @@ def _places_of_words(texts: Iterable[str], places: Any, max_pairs: int | None) -
     return places_of if max_pairs is None or sum(map(len, places_of.values())) <= max_pairs else None
 
 
-def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> WordPlaces:
+def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]:
     words, before, in_order = [], "", sorted(places_of)
     for word in in_order:
         shared = 0
@@ -112,4 +100,4 @@ def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> WordPlaces:
     gaps = np.diff(places, prepend=0)
     firsts = np.cumsum(counts) - counts
     gaps[firsts] = places[firsts]
-    return WordPlaces(scope, n, " ".join(words), counts, gaps)
+    return {"said": scope, "n": n, "words": " ".join(words), "counts": counts, "gaps": gaps}

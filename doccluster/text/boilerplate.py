@@ -89,13 +89,10 @@ def repeated_by_outlet(
 
 def texts_without(
     texts: Sequence[str], titles: Sequence[str], outlets: Sequence[str], repeated: Mapping[str, dict[str, Repeated]]
-) -> list[str | None]:
-    """Return texts without what their outlets repeat; None for each that stays as it is."""
-    cleaned = [
-        without_repeated(text, repeated[outlet], title=title)
-        for text, title, outlet in zip(texts, titles, outlets, strict=True)
-    ]
-    return [None if new == text else new for new, text in zip(cleaned, texts, strict=True)]
+) -> list[str]:
+    """Return texts without what their outlets repeat."""
+    documents = zip(texts, titles, outlets, strict=True)
+    return [without_repeated(text, repeated[outlet], title=title) for text, title, outlet in documents]
 
 
 def line_key(line: str) -> str:

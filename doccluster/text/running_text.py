@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 
@@ -193,25 +192,20 @@ _WORDS = re.compile(r"(?:\A|[.!?:;…\n\"“”„«»‘(\[][^\S\n]*+)\w+|(\w+)
 _ANY_WORD = re.compile(r"\w+")
 
 
-class FormCounts(NamedTuple):
-    """How often each form of a word stands in texts, and where its case says something."""
-
-    anywhere: Counter[str]
-    inside: Counter[str]
-
-    @classmethod
-    def of_texts(cls, texts: Iterable[str]) -> FormCounts:
-        """Return the counts of texts."""
-        counts = cls(Counter(), Counter())
-        for text in texts:
-            counts.anywhere.update(_ANY_WORD.findall(text))
-            lines = (line for line in text.split("\n") if not line.isupper())
-            counts.inside.update(_WORDS.findall("\n".join(lines)))
-        return counts
+def count_forms(texts: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return how often each form of a word stands in texts, and how often where its case says something."""
+    anywhere: Counter[str] = Counter()
+    inside: Counter[str] = Counter()
+    for text in texts:
+        anywhere.update(_ANY_WORD.findall(text))
+        inside.update(_WORDS.findall("\n".join(line for line in text.split("\n") if not line.isupper())))
+    return anywhere, inside
 
 
-def written_forms(terms: Sequence[str], counts: FormCounts, *, prepare: Callable[[str], str] = str.lower) -> list[str]:
-    """Return each term as it is most often written, or as it is where no text has it.
+def written_forms(
+    terms: Sequence[str], counts: tuple[Counter[str], Counter[str]], *, prepare: Callable[[str], str] = str.lower
+) -> list[str]:
+    """Return each term as it is most often written by `count_forms`, or as it is where no text has it.
 
     Notes
     -----
@@ -219,16 +213,16 @@ def written_forms(terms: Sequence[str], counts: FormCounts, *, prepare: Callable
 
     Examples
     --------
-    >>> counts = FormCounts.of_texts(["The moon mission of NASA left São Paulo. Moon rock!"])
+    >>> counts = count_forms(["The moon mission of NASA left São Paulo. Moon rock!"])
     >>> written_forms(["nasa", "moon", "são paulo"], counts)
     ['NASA', 'moon', 'São Paulo']
     """
     words = {word for term in terms for word in term.split(" ")}
-    best = _commonest(counts.anywhere, words, prepare) | _commonest(counts.inside, words, prepare)
+    best = _commonest(counts[0], words, prepare) | _commonest(counts[1], words, prepare)
     return [" ".join(best.get(word, word) for word in term.split(" ")) for term in terms]
 
 
-def _commonest(counts: Mapping[str, int], words: set[str], prepare: Callable[[str], str]) -> dict[str, str]:
+def _commonest(counts: Counter[str], words: set[str], prepare: Callable[[str], str]) -> dict[str, str]:
     forms: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for form, times in counts.items():
         word = prepare(form)

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import strip_accents_unicode
 
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import boilerplate_words
-from doccluster.text.running_text import FormCounts, written_forms
+from doccluster.text.running_text import count_forms, written_forms
 
 
 @pytest.mark.parametrize(
@@ -25,18 +25,18 @@ from doccluster.text.running_text import FormCounts, written_forms
     ],
 )
 def test_a_term_is_shown_as_it_is_most_often_written(term, text, shown):
-    assert written_forms([term], FormCounts.of_texts([text])) == [shown]
+    assert written_forms([term], count_forms([text])) == [shown]
 
 
 def test_of_equally_common_forms_the_plainer_one_is_taken():
-    assert written_forms(["apple"], FormCounts.of_texts(["an Apple and an apple"])) == ["apple"]
+    assert written_forms(["apple"], count_forms(["an Apple and an apple"])) == ["apple"]
 
 
 def test_accents_that_were_taken_off_for_counting_come_back():
     def prepare(text):
         return strip_accents_unicode(text.lower())
 
-    assert written_forms(["zlutoucky", "kun"], FormCounts.of_texts(["Pět žluťoučký kůň"]), prepare=prepare) == [
+    assert written_forms(["zlutoucky", "kun"], count_forms(["Pět žluťoučký kůň"]), prepare=prepare) == [
         "žluťoučký",
         "kůň",
     ]
