@@ -55,7 +55,7 @@ def test_all_files_of_a_run_are_the_same_bytes_for_any_number_of_workers(kind, f
     monkeypatch.setattr(worker_processes, "MIN_DOCUMENTS", 100)
     monkeypatch.setattr(worker_processes.Workers, "begin", watched)
     files = {}
-    for n_threads in (3, 2, 1) if kind == "stories" else (3, 1):
+    for n_threads in (3, 1) if kind == "stories" else (2, 1):
         output = tmp_path / str(n_threads)
         doccluster.run(source, output=output, with_texts=True, n_threads=n_threads, **options)
         files[n_threads] = files_of(output)

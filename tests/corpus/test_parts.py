@@ -7,10 +7,12 @@ import gzip
 import json
 import lzma
 import pathlib
+import warnings
 
 import numpy as np
 import pytest
 
+from doccluster.base import worker_processes
 from doccluster.corpus import read_corpus
 from doccluster.corpus.named_files import Files
 from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts
@@ -69,6 +71,26 @@ def test_tables_are_the_same_with_their_ids_and_what_was_skipped(tmp_path, table
     assert_same(in_parts([tables], tmp_path / "texts"), expected)
     pattern = tables / "*.jsonl*"
     assert_same(in_parts([pattern], tmp_path / "again"), read_corpus(pattern))
+
+
+def test_files_that_workers_read_are_the_same_documents(monkeypatch, tables):
+    files = [tables, pathlib.Path(__file__).parent / "files", SAMPLES]
+    with warnings.catch_warnings(record=True) as expected_warnings:
+        warnings.simplefilter("always")
+        expected = read_corpus(files)
+    monkeypatch.setattr(worker_processes, "MIN_DOCUMENTS", 1)
+    tasks = []
+    begin = worker_processes.Workers.begin
+    monkeypatch.setattr(worker_processes.Workers, "begin", lambda *task: tasks.append(task) or begin(*task))
+    with worker_processes.worker_processes(3), warnings.catch_warnings(record=True) as found_warnings:
+        warnings.simplefilter("always")
+        found = read_corpus(files)
+    assert len(tasks) == 2
+    assert_same(found, expected)
+    assert list(found.metadata) == list(expected.metadata)
+    assert (found.dates, found.division) == (expected.dates, expected.division)
+    assert [str(one.message) for one in found_warnings] == [str(one.message) for one in expected_warnings]
+    assert len(expected.skipped) > 10
 
 
 def test_a_limit_a_part_of_a_split_and_labels_from_a_second_file_hold(tmp_path, tables):
