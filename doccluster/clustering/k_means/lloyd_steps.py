@@ -261,13 +261,19 @@ class RunningSums:
         for line, length, (first, last) in zip(
             self.lines, self._exact_lengths, itertools.pairwise(rare.indptr.tolist()), strict=True
         ):
-            common = np.flatnonzero(line)
-            of_terms = places.columns[np.concatenate([common, places.n_head + rare.indices[first:last]])]
-            sums = np.concatenate([line[common], rare.data[first:last]])
-            order = np.argsort(of_terms)
-            mean = (sums[order] / length).astype(F32)
-            columns.append(of_terms[order][mean != 0])
-            means.append(mean[mean != 0])
+            if places.n_rare:
+                common = np.flatnonzero(line)
+                of_terms = places.columns[np.concatenate([common, places.n_head + rare.indices[first:last]])]
+                sums, order = np.concatenate([line[common], rare.data[first:last]]), np.argsort(of_terms)
+                of_terms, sums = of_terms[order], sums[order]
+            else:  # the line has all of them, which are put in the order of the columns: no need to sort
+                sums = np.take(line, places.number, mode="clip")
+                of_terms = np.flatnonzero(sums != 0)
+                sums = sums[of_terms]
+            mean = (sums / length).astype(F32)
+            stays = slice(None) if np.all(mean) else mean != 0
+            columns.append(of_terms[stays].astype(np.int32))
+            means.append(mean[stays])
         starts = np.cumsum([0, *map(len, means[1:])], dtype=np.int32)
         shape = places.n_clusters, places.number.size
         return sparse.csr_array((np.concatenate(means), np.concatenate(columns), starts), shape=shape)
