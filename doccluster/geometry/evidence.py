@@ -204,7 +204,7 @@ class ClusterEvidence:
 
     def _read(self, *, with_tables: bool) -> SimilarityPass:
         """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
-        groups = groups_by_cluster(self.partition)
+        groups = groups_by_cluster(self.partition, at_once=with_tables or not self.rows.is_sparse)
         norms = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
         readings = self._readings(groups, norms, with_tables=with_tables)
         return gather_readings(groups, readings, self.partition, with_tables=with_tables, progress=self.progress)

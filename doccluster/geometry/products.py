@@ -16,15 +16,19 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, CscArray, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
+from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress
+from doccluster.base.sparse_structure import Csr
 from doccluster.geometry.documents import Rows
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import ClusterSums, cluster_order
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
-MIN_ROWS, MAX_ROWS = 64, 4096  # of a group that is read together
+MIN_ROWS, MAX_ROWS = 64, 4096  # of a group that is compared at once
+ROWS_IN_TURN = 1024  # of a group that is compared one by one
 
 FAR = 1e300  # above every distance; below every similarity with a minus
+WITHOUT_NAN = {"nnan", "nsz"}  # so that a largest value is found many at a time; no digit changes
 
 
 class ClusterNorms(NamedTuple):
@@ -35,6 +39,7 @@ class ClusterNorms(NamedTuple):
     mean_norms: Floats  # |mu_j|^2
     norm_totals: Floats  # the sum of the squared norms of the members
     grand_norm: float  # |mu|^2
+    directions: Floats  # of shape (n_terms,): the sum of the directions of the sums
 
 
 class Readings(NamedTuple):
@@ -69,10 +74,10 @@ class SimilarityPass:
     distance_sums: Floats | None
 
 
-def groups_by_cluster(partition: Partition) -> list[Integers]:
-    """Return the rows in groups that are read together, one cluster after the other."""
+def groups_by_cluster(partition: Partition, *, at_once: bool) -> list[Integers]:
+    """Return the rows in groups that are read together, one cluster after the other; smaller ones for a table."""
     order, _ = cluster_order(partition)
-    size = max(MIN_ROWS, min(MAX_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
+    size = max(MIN_ROWS, min(MAX_ROWS, BLOCK_PRODUCTS // partition.n_clusters)) if at_once else ROWS_IN_TURN
     return [order[block] for block in row_blocks(partition.n_documents, size)]
 
 
@@ -87,43 +92,31 @@ def read_group(
     with_tables: bool,
 ) -> Readings:
     """Return the readings of some rows, their labels ascending."""
-    place, clusters, q, tau = np.arange(block.size), labels[block], rows.squared_norms[block], rows.tau
-    sizes, inverse_norms, mean_norms, norm_totals, grand_norm = cluster_norms
-    k, own_sizes, n_documents = sizes.size, sizes[clusters], sizes.sum()
-    first_of_cluster = np.flatnonzero(np.diff(clusters, prepend=-1))
-    products = _products(rows, sums, block)
-    own_products = products[place, clusters]
-
-    similarity = products * inverse_norms
-    total, own_similarity = similarity.sum(axis=1), similarity[place, clusters]
-    largest = np.maximum.reduceat(similarity, first_of_cluster) if with_tables else similarity[:0]
-    # with its own cluster out of the way, the largest of a row is that of its nearest other one
-    similarity[place, clusters] = -FAR
-    nearest = similarity.max(axis=1)
+    clusters, q, tau = labels[block], rows.squared_norms[block], rows.tau
+    sizes, inverse_norms, mean_norms, norm_totals, grand_norm, _ = cluster_norms
+    k, own_sizes = sizes.size, sizes[clusters]
+    of_all = block, rows, clusters, sums, cluster_norms
+    if with_tables or not rows.is_sparse:
+        compared = compare_at_once(*of_all, with_tables=with_tables, has_spreads=metric == "sqeuclidean")
+    else:
+        compared = compare_one_by_one(*of_all)
+    own_products, total, to_grand, nearest, closest, least, apart, tables = compared
+    own_similarity = own_products * inverse_norms[clusters]
     is_meant = (q > 0) & (own_similarity > 0)
     other_means = (total - own_similarity) / (k - 1) if k > 1 else 0.0
-
-    closeness = products / sizes
-    norms = q[:, None] + mean_norms
-    squared = _without_noise(norms - 2.0 * closeness, tau * norms)
-    distances = np.add.reduceat(np.sqrt(squared), first_of_cluster) if with_tables else squared[:0]
-    own_squared = squared[place, clusters]
-    squared[place, clusters] = FAR
+    norms = q + mean_norms[clusters]
+    own_squared = _without_noise(norms - 2.0 * (own_products / own_sizes), tau * norms)
     # |x - mu|^2 = q + |mu|^2 - 2 x.mu, for the means of clusters above and that of all here
     to_all = q + grand_norm
     cohesion = separation = np.zeros(block.size)
     if metric == "cosine":
         inside = own_sizes - own_products
         inside = np.where(inside > tau * own_sizes, inside - (1.0 - q), 0.0)
-        closeness[place, clusters] = -FAR
-        separation = _without_noise(1.0 - closeness.max(axis=1), tau)
+        separation = _without_noise(1.0 - closest, tau)
     elif metric == "sqeuclidean":
         both = own_sizes * q + norm_totals[clusters]
         inside = _without_noise(both - 2.0 * own_products, tau * both)
-        both = q[:, None] + norm_totals / sizes
-        apart = _without_noise(both - 2.0 * closeness, tau * both)
-        apart[place, clusters] = FAR
-        separation = apart.min(axis=1)
+        separation = apart
     if metric != "euclidean":
         cohesion = np.where(own_sizes > 1, inside / np.maximum(own_sizes - 1, 1), 0.0)
     of_rows = {
@@ -133,10 +126,115 @@ def read_group(
         "cohesion": cohesion,
         "separation": separation,
         "own_distance": np.sqrt(own_squared),
-        "other_distance": np.sqrt(squared.min(axis=1)),
-        "grand_distance": np.sqrt(_without_noise(to_all - 2.0 * products.sum(axis=1) / n_documents, tau * to_all)),
+        "other_distance": np.sqrt(least),
+        "grand_distance": np.sqrt(_without_noise(to_all - 2.0 * to_grand / sizes.sum(), tau * to_all)),
     }
-    return Readings(of_rows, (largest, distances) if with_tables else None)
+    return Readings(of_rows, tables)
+
+
+class Compared(NamedTuple):
+    """What is known of some rows and all clusters, arrays of shape (n_rows,)."""
+
+    own: Floats  # the product with the sum of the own cluster
+    total: Floats  # the sum of all cosines to centroids
+    to_grand: Floats  # the product with the sum of all documents
+    nearest: Floats  # the highest cosine to the centroid of another cluster
+    closest: Floats  # the highest product with the mean of another one
+    least: Floats  # the lowest squared distance to the mean of another one
+    apart: Floats  # the lowest mean squared distance to the documents of another one, where it was asked for
+    tables: tuple[Floats, Floats] | None = None  # as in `Readings`
+
+
+def compare_at_once(
+    block: Integers,
+    rows: Rows,
+    clusters: Integers,
+    sums: ClusterSums,
+    cluster_norms: ClusterNorms,
+    *,
+    with_tables: bool = False,
+    has_spreads: bool = True,
+) -> Compared:
+    """Compare rows with all clusters by a table of their products."""
+    place, q, tau = np.arange(block.size), rows.squared_norms[block][:, None], rows.tau
+    sizes, inverse_norms, mean_norms, norm_totals, _, _ = cluster_norms
+    first_of_cluster = np.flatnonzero(np.diff(clusters, prepend=-1))
+    products = _products(rows, sums, block)
+    similarity, closeness = products * inverse_norms, products / sizes
+    total = similarity.sum(axis=1)
+    largest = np.maximum.reduceat(similarity, first_of_cluster) if with_tables else similarity[:0]
+    norms = q + mean_norms
+    squared = apart = _without_noise(norms - 2.0 * closeness, tau * norms)
+    if has_spreads:
+        norms = q + norm_totals / sizes
+        apart = _without_noise(norms - 2.0 * closeness, tau * norms)
+    tables = (largest, np.add.reduceat(np.sqrt(squared), first_of_cluster)) if with_tables else None
+    # with its own cluster out of the way, the largest of a row is that of its nearest other one
+    similarity[place, clusters] = closeness[place, clusters] = -FAR
+    squared[place, clusters] = apart[place, clusters] = FAR
+    (nearest, closest), (least, apart) = (similarity.max(1), closeness.max(1)), (squared.min(1), apart.min(1))
+    own, to_grand = products[place, clusters], products.sum(axis=1)
+    return Compared(own, total, to_grand, nearest, closest, least, apart, tables)
+
+
+def compare_one_by_one(
+    block: Integers, rows: Rows, clusters: Integers, sums: ClusterSums, cluster_norms: ClusterNorms
+) -> Compared:
+    """Compare sparse rows with all clusters, of which many have no term of a row, without a table of products."""
+    entries = _scaled(rows, block)
+    sizes, inverse_norms, mean_norms, norm_totals, _, directions = cluster_norms
+    of_clusters = inverse_norms, sizes, mean_norms, norm_totals / sizes
+    in_head, in_tail = map(Csr.of, sums.table.parted(entries))
+    of_rows, found = (clusters, rows.squared_norms[block], rows.tau), np.empty((5, block.size))
+    lists, products = Csr.of(sums.table.by_term), np.zeros((2, sizes.size))
+    compare_rows((in_head, in_tail), of_rows, lists, of_clusters, products, found)
+    own, nearest, closest, least, apart = found
+    return Compared(own, entries @ directions, entries @ sums.total, nearest, closest, least, apart)
+
+
+@jit(inner=True, fastmath=WITHOUT_NAN)
+def nearest_in_range(products, of_clusters, first, last, q, tau, best):
+    """Take the nearest clusters from the first to before the last into the best so far, and empty their products."""
+    inverse_norms, sizes, mean_norms, spreads = of_clusters
+    nearest, closest, least, apart = best
+    for c in range(first, last):
+        product = products[0, c] + products[1, c]
+        products[0, c] = products[1, c] = 0.0
+        similarity, closeness = product * inverse_norms[c], product / sizes[c]
+        norm, spread = q + mean_norms[c], q + spreads[c]
+        squared, between = norm - 2.0 * closeness, spread - 2.0 * closeness
+        squared = squared if squared > tau * norm else 0.0
+        between = between if between > tau * spread else 0.0
+        nearest = similarity if similarity > nearest else nearest
+        closest = closeness if closeness > closest else closest
+        least = squared if squared < least else least
+        apart = between if between < apart else apart
+    return nearest, closest, least, apart
+
+
+@jit
+def compare_rows(parts, of_rows, lists, of_clusters, products, found):
+    """Write the product of each row with its own cluster, and what is nearest of the others as in `Compared`.
+
+    `parts`: the terms of the rows in two parts (Csr), whose products are added. `of_rows`: their clusters, squared
+    norms and the share of these that is noise. `lists`: the sums by term (Csr). `products`: 0 for each part and
+    cluster.
+    """
+    clusters, squared_norms, tau = of_rows
+    list_starts, list_clusters, list_sums = lists
+    for row in range(clusters.size):
+        for part in range(2):
+            starts, terms, values = parts[part]
+            for place in range(starts[row], starts[row + 1]):
+                value = values[place]
+                for at in range(list_starts[terms[place]], list_starts[terms[place] + 1]):
+                    products[part, list_clusters[at]] += value * list_sums[at]
+        own, q, best = clusters[row], squared_norms[row], (-FAR, -FAR, FAR, FAR)
+        found[0, row] = products[0, own] + products[1, own]
+        products[0, own] = products[1, own] = 0.0
+        best = nearest_in_range(products, of_clusters, np.int64(0), own, q, tau, best)
+        best = nearest_in_range(products, of_clusters, own + 1, products.shape[1], q, tau, best)
+        found[1, row], found[2, row], found[3, row], found[4, row] = best
 
 
 def _without_noise(values: Floats, least: Floats | float) -> Floats:
@@ -151,16 +249,22 @@ def known_of_clusters(squared_norms: Floats, partition: Partition, sums: Cluster
     sizes = partition.sizes.astype(np.float64)
     norm_totals = np.bincount(partition.labels, weights=squared_norms, minlength=partition.n_clusters)
     inverse_norms = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    grand_norm = float(sums.total_squared / partition.n_documents**2)
-    return ClusterNorms(sizes, inverse_norms, squared / sizes**2, norm_totals.astype(np.float64), grand_norm)
+    grand_norm, directions = float(sums.total_squared / partition.n_documents**2), inverse_norms @ sums.sums
+    totals = norm_totals.astype(np.float64)
+    return ClusterNorms(sizes, inverse_norms, squared / sizes**2, totals, grand_norm, directions)
 
 
 def _products(rows: Rows, sums: ClusterSums, block: Integers) -> Floats:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
+    return sums.table.products(_scaled(rows, block))
+
+
+def _scaled(rows: Rows, block: Integers) -> CsrArray:
+    """Return some scaled rows of a csr matrix in float64."""
     entries = rows.matrix[block]
     values = entries.data * np.repeat(rows.scale[block], np.diff(entries.indptr))
-    return sums.table.products(sparse.csr_array((values, entries.indices, entries.indptr), shape=entries.shape))
+    return sparse.csr_array((values, entries.indices, entries.indptr), shape=entries.shape)
 
 
 def gather_readings(

@@ -33,11 +33,10 @@ TABLE_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class TermTable:
-    """Cluster sums by term: dense lines for terms of many clusters, posting lists for the others."""
+    """Cluster sums by term: those of terms of many clusters are laid out as dense lines when they are asked for."""
 
-    lines: Integers  # of shape (n_terms,): the line of the term in the head, or -1
-    head: Floats  # of shape (n_lines, n_clusters)
-    tail: sparse.csr_array  # of shape (n_terms, n_clusters): the sums of the terms that have no line
+    by_term: sparse.csr_array  # of shape (n_terms, n_clusters)
+    in_head: Flags  # of shape (n_terms,): whether a term has a line
 
     @classmethod
     def from_sums(cls, sums: sparse.csr_array) -> TermTable:
@@ -49,16 +48,28 @@ class TermTable:
         if int(in_head.sum()) * n_clusters * 8 > TABLE_BYTES:
             max_terms = max(1, TABLE_BYTES // (8 * n_clusters))
             in_head = n_met > np.partition(n_met, n_terms - max_terms - 1)[n_terms - max_terms - 1]
-        in_head &= n_met > 0
-        lines = np.where(in_head, np.cumsum(in_head) - 1, -1)
-        return cls(lines, by_term[in_head].toarray(), _only(by_term, ~in_head[np.repeat(np.arange(n_terms), n_met)]))
+        return cls(by_term, in_head & (n_met > 0))
+
+    @cached_property
+    def head(self) -> Floats:
+        """The sums of the terms that have a line, array of shape (n_lines, n_clusters)."""
+        return np.asarray(self.by_term[self.in_head].toarray())
+
+    @cached_property
+    def tail(self) -> CsrArray:
+        """The sums of the other terms, csr array of shape (n_terms, n_clusters)."""
+        return _only(self.by_term, ~np.repeat(self.in_head, np.diff(self.by_term.indptr)))
+
+    def parted(self, rows: CsrArray) -> tuple[CsrArray, CsrArray]:
+        """Return csr rows with the terms that have a line alone, and with the others: their products are added up."""
+        in_head = self.in_head[rows.indices]
+        return _only(rows, in_head), _only(rows, ~in_head)
 
     def products(self, rows: CsrArray) -> Floats:
         """Return the products of csr rows with every sum, array of shape (n_rows, n_clusters)."""
-        lines = self.lines[rows.indices]
-        in_head, in_tail = _only(rows, lines >= 0), _only(rows, lines < 0)
-        shape = (rows.shape[0], self.head.shape[0])
-        numbered = sparse.csr_array((in_head.data, lines[lines >= 0], in_head.indptr), shape=shape)
+        in_head, in_tail = self.parted(rows)
+        lines, shape = np.cumsum(self.in_head) - 1, (rows.shape[0], self.head.shape[0])
+        numbered = sparse.csr_array((in_head.data, lines[in_head.indices], in_head.indptr), shape=shape)
         return np.asarray(numbered @ self.head + in_tail @ self.tail)
 
     @cached_property
