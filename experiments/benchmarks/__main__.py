@@ -1,6 +1,6 @@
 """Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--again] [--list] [--page]`
 
-`--against COMMIT` is the commit that the modules `engine` and `run` compare with.
+`--against` is the commit that the modules `engine` and `run` compare with; of `run` also the program of a checkout.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -305,6 +306,31 @@ def measure_process(function: str, arguments: Mapping[str, object]) -> dict[str,
     if done.returncode != 0:
         return {"error": (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]}
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def measure_command(command: Sequence[str], *, folder: pathlib.Path = ROOT, **settings: str) -> dict[str, float]:
+    """Return the cost of a command: seconds, those of processors, and the most bytes that one of its processes held.
+
+    Processes that the command starts and waits for are counted. `settings` are of the environment.
+    """
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            command, cwd=folder, env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=said
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise RuntimeError(f"{' '.join(command)} ended with code {child.returncode}: {' '.join(lines[-1:])}")
+    per_unit = 1 if sys.platform == "darwin" else 1024
+    return {
+        "seconds": seconds,
+        "processor_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_bytes": float(usage.ru_maxrss * per_unit),
+    }
 
 
 def _measured_here(function: str, arguments: dict[str, object]) -> dict[str, object]:

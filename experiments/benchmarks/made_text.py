@@ -1,11 +1,15 @@
-"""Text files of any length, one document a line, for the run from text to labels: generated words, or short news."""
+"""Text files of any length, one document a line, for the run from text to labels: generated words, or dated news."""
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 import pathlib
 import random
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +20,9 @@ N_WORDS = 200_000
 N_TOPICS = 100
 WORDS_A_DOCUMENT = 60
 BLOCK = 20_000
-REPLACED = 0.2  # of the words of a short text that comes again
+FIRST_DAY, DAYS = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), 152  # of made news: five months
+STARTS = 0.22  # the share of articles that begin a story, of which some stay alone: about 13 in 100 get company
+REPLACED = 0.2  # of the words of a story, by its own
 
 
 def text_file(n_documents: int) -> pathlib.Path:
@@ -52,27 +58,71 @@ def _block(n_documents: int, *, seed: int) -> list[str]:
     return [" ".join(drawn[end - length : end]) + "\n" for end, length in zip(ends, lengths, strict=True)]
 
 
-def short_texts_file(n_documents: int) -> pathlib.Path | None:
-    """Return a file of short news texts, one a line, without dates; None where the feeds of May are not there.
+def news_file(n_documents: int) -> pathlib.Path | None:
+    """Return a file of dated news over five months, one article a line as JSON; None where the feeds of May are not
+    there.
 
-    The articles come again and again, each time with one word in five replaced by any word of the collection.
+    A made article is of one outlet and day of the feeds: two sentences of its story, and one of another article of its
+    outlet. About 13 of 100 begin a story of several, and others join one of the last two days; each story has some
+    words of its own in place of others, as it would have names.
     """
     feeds = CORPORA / "news_feeds_may" / "articles.jsonl.gz"
     if not feeds.is_file():
         return None
-    path = CACHE / f"short-{n_documents}.txt"
-    if path.exists():
-        return path
-    with gzip.open(feeds, "rt", encoding="utf-8") as lines:
-        articles = [json.loads(line) for line in lines]
-    texts = [f"{article['title']} {article['text']}".split() for article in articles]
-    words = sorted({word for text in texts for word in text})
-    chance = random.Random(0)
-    CACHE.mkdir(exist_ok=True)
-    with finished_file(path) as unfinished, unfinished.open("w", encoding="utf-8") as lines:
-        for number in range(n_documents):
-            text = texts[number % len(texts)]
-            if number >= len(texts):
-                text = [chance.choice(words) if chance.random() < REPLACED else word for word in text]
-            lines.write(" ".join(text) + "\n")
+    path = CACHE / f"news-{n_documents}.jsonl"
+    if not path.exists():
+        with gzip.open(feeds, "rt", encoding="utf-8") as lines:
+            articles = [json.loads(line) for line in lines]
+        CACHE.mkdir(exist_ok=True)
+        with finished_file(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            for article in made_news(articles, n_documents):
+                file.write(json.dumps(article) + "\n")
     return path
+
+
+def made_news(articles: Sequence[Mapping[str, str]], n_documents: int) -> Iterator[dict[str, str]]:
+    """Yield articles made of real ones, in the order of time."""
+    by_day: dict[str, list[Mapping[str, str]]] = {}
+    by_outlet: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for article in articles:
+        by_day.setdefault(article["date"][:10], []).append(article)
+        by_outlet.setdefault((article["date"][:10], article["source"]), []).append(article)
+    days = list(by_day)
+    words = sorted({word for article in articles for word in article["text"].split()})
+    chance = random.Random(0)
+    recent: deque[tuple[str, list[str], dict[str, str]]] = deque(maxlen=max(2, 2 * n_documents // DAYS))
+    for number in range(n_documents):
+        moment = FIRST_DAY + dt.timedelta(days=DAYS * number / n_documents)
+        day = days[(moment - FIRST_DAY).days % len(days)]
+        drawn = chance.choice(by_day[day])
+        own = by_outlet[day, drawn["source"]]
+        if not recent or chance.random() < STARTS:
+            said = [sentence for one in (drawn, chance.choice(own)) for sentence in sentences_of(one["text"])]
+            different = sorted({word for sentence in said for word in sentence.split()})
+            named = {word: chance.choice(words) for word in different if chance.random() < REPLACED}
+            recent.append((drawn["title"].rpartition(" - ")[0] or drawn["title"], said, named))
+        else:
+            recent.append(chance.choice(recent))
+        title, said, named = recent[-1]
+        of_story = [_renamed(sentence, named) for sentence in chance.sample(said, min(2, len(said)))]
+        of_another = chance.choice(sentences_of(chance.choice(own)["text"]) or [""])
+        yield {
+            "id": f"made-{number}",
+            "title": f"{_renamed(title, named)} - {drawn['source']}",
+            "text": " ".join([*of_story, of_another]),
+            "date": moment.isoformat(timespec="seconds"),
+            "source": drawn["source"],
+        }
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, none twice.
+
+    >>> sentences_of("It rained.\\nIt rained. Nobody came")
+    ['It rained.', 'Nobody came']
+    """
+    return list(dict.fromkeys(filter(None, re.split(r"(?<=[.!?…])\s+|\s*\n\s*", text.strip()))))
+
+
+def _renamed(text: str, named: Mapping[str, str]) -> str:
+    return " ".join(named.get(word, word) for word in text.split())

@@ -209,6 +209,8 @@ def _value(figure: str, text: str) -> str:
     value = float(text)
     if math.isnan(value):
         return "-"
+    if "share_of" in figure:
+        return f"{value:.2f}"
     if "bytes" in figure:
         return f"{value / 2**20:,.0f} MiB"
     if figure == "seconds" or figure.endswith("_seconds"):

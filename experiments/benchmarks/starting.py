@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 
-from experiments.benchmarks.harness import ROOT, Session, row
+from experiments.benchmarks.harness import ROOT, Session, measure_command, row
 
 TIMED = ("doccluster",)
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
@@ -30,7 +28,7 @@ def starting(session: Session) -> None:
     }
 
     def timed(code: list[str]) -> object:
-        return lambda: subprocess.run([sys.executable, "-c", *code], check=True, capture_output=True)
+        return lambda: subprocess.run(python(*code), check=True, capture_output=True)
 
     contenders = {name: timed(code) for name, code in commands.items()}
     for contender in contenders.values():
@@ -45,11 +43,11 @@ def first_run(session: Session) -> None:
     taken: dict[str, list[Mapping[str, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         run = [VERB, "run", str(NEWSROOM), "-k", "32", "--truth", "story", "--overwrite", "-o", f"{folder}/run"]
-        measure_command(run)  # warm
+        measure_command(python(*run))  # warm
         for turn in range(rounds):
             empty = {"NUMBA_CACHE_DIR": f"{folder}/{turn}", "XDG_CACHE_HOME": f"{folder}/{turn}"}
             for name, code, settings in (("warm", run, {}), ("imports", [PEER], {}), ("empty cache", run, empty)):
-                figures = measure_command(code, **settings)
+                figures = measure_command(python(*code), **settings)
                 taken.setdefault(name, []).append(figures)
                 session.say(f"  {session.row}: {name}: " + ", ".join(f"{k} {v:.4g}" for k, v in figures.items()))
     for name, found in taken.items():
@@ -62,19 +60,6 @@ def first_run(session: Session) -> None:
         session.record("empty cache", f"{figure}_times_warm", session.figures["empty cache", figure] / warm)
 
 
-def measure_command(code: list[str], **settings: str) -> dict[str, float]:
-    """Return the cost of a whole process: seconds, seconds of processor time, and its peak memory in bytes."""
-    started = time.perf_counter()
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    child = subprocess.Popen([sys.executable, "-c", *code], cwd=ROOT, env={**os.environ, **settings}, **quiet)
-    _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.perf_counter() - started
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise RuntimeError(f"{' '.join(code)} ended with code {child.returncode}")
-    per_unit = 1 if sys.platform == "darwin" else 1024
-    return {
-        "seconds": seconds,
-        "processor_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_bytes": float(usage.ru_maxrss * per_unit),
-    }
+def python(*code: str) -> list[str]:
+    """Return the command that runs some code by this Python."""
+    return [sys.executable, "-c", *code]
