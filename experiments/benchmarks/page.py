@@ -209,7 +209,7 @@ def _value(figure: str, text: str) -> str:
     value = float(text)
     if math.isnan(value):
         return "-"
-    if "share_of" in figure:
+    if "as_share_of" in figure:
         return f"{value:.2f}"
     if "bytes" in figure:
         return f"{value / 2**20:,.0f} MiB"

@@ -12,6 +12,7 @@ import json
 import pathlib
 import resource
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -43,13 +44,14 @@ def of_checkout(place: pathlib.Path) -> Program:
 
 
 @contextmanager
-def program_beside(name: str) -> Iterator[Program]:
-    """Yield the program of a path, or of a commit that is checked out meanwhile."""
+def program_beside(name: str) -> Iterator[tuple[str, Program]]:
+    """Yield the program of a path and its version, or that of a commit, which is checked out meanwhile."""
     if pathlib.Path(name).is_file():
-        yield (name,), {}
+        said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True)
+        yield said.stdout.strip(), ((name,), {})
     else:
         with checked_out(name) as place:
-            yield of_checkout(place)
+            yield name, of_checkout(place)
 
 
 def sources(session: Session) -> dict[str, pathlib.Path]:
@@ -142,8 +144,8 @@ def _processor_seconds() -> float:
 
 @row("run-against", "whole runs with their report beside another commit or program, in turn (`--against`)")
 def run_against(session: Session) -> None:
-    with program_beside(session.against) as other:
-        programs = {"doccluster": of_checkout(ROOT), pathlib.Path(session.against).name: other}
+    with program_beside(session.against) as (other, program_of_other):
+        programs = {"doccluster": of_checkout(ROOT), other: program_of_other}
         for name, source in sources(session).items():
             runs: dict[str, list[dict[str, float]]] = {who: [] for who in programs}
             for turn in range(2 if session.quick else ROUNDS + 1):  # the first compiles
@@ -156,7 +158,7 @@ def run_against(session: Session) -> None:
                 record_medians(session, f"{name}, {who}", taken)
             for figure in ("processor_seconds", "peak_bytes"):
                 median, other_median = (statistics.median(run[figure] for run in taken) for taken in (ours, theirs))
-                session.record(f"{name}, doccluster", f"share_of_{figure}_of_the_other", median / other_median)
+                session.record(f"{name}, doccluster", f"{figure}_as_share_of_{other}", median / other_median)
 
 
 @row("run-articles", "made news of five months: whether a step grows faster than the articles")
