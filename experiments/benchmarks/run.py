@@ -65,7 +65,7 @@ def sources(session: Session) -> dict[str, pathlib.Path]:
 
 
 def measured_run(program: Program, source: pathlib.Path, *options: str) -> dict[str, float]:
-    """Return what a run with its report costs, the seconds of each of its stages, and how many clusters it found."""
+    """Return the costs of a run with its report, the seconds of each of its stages, and how many clusters it found."""
     command, settings = program
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "run"
