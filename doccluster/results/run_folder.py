@@ -102,13 +102,13 @@ def save_base(run: Run, path: Path) -> None:
             **({} if run.is_other is None else {"is_other": run.is_other}),
         },
     )
-    write_json(folder / "clusters.json", {"clusters": [asdict(cluster) for cluster in run.clusters]})
+    write_json(folder / "clusters.json", {"clusters": run.clusters})
     write_json(
         folder / "documents.json",
         {
             "documents": _plain_documents(run.documents),
             "empty_documents": _plain_documents(run.empty_documents),
-            "skipped": [asdict(skipped) for skipped in run.skipped],
+            "skipped": run.skipped,
         },
     )
     save_levels(run.around, folder)

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,11 +43,19 @@ _DAMAGE = (
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+def _fields_of(record: Any) -> dict[str, object]:
+    """Return the fields of a dataclass, not copied: the encoder asks for them."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_fields_of).encode
 
 
 def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Write a JSON object with the schema version first; iterators are written as lists, while they are read."""
+    """Write a JSON object with the schema version first; iterators are written as lists, while they are read.
+
+    An item of a list that is a dataclass is written as an object of its fields.
+    """
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
     with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
         file.writelines(_json_pieces({"schema": SCHEMA, **content}, "\n"))

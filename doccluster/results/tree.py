@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,7 @@ def save_levels(levels: Levels, folder: Path) -> None:
     if not levels.coarser and not levels.finer:
         return
     plain = {
-        side: [{"name": level.name, "clusters": [asdict(cluster) for cluster in level.clusters]} for level in of_side]
+        side: [{"name": level.name, "clusters": level.clusters} for level in of_side]
         for side, of_side in (("coarser", levels.coarser), ("finer", levels.finer))
     }
     write_json(folder / LEVELS, {"shown": levels.shown, **plain})
