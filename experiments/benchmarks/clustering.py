@@ -110,13 +110,23 @@ def fit_on_one_thread(session: Session, name: str) -> None:
 
 @row("fit-reuters-66", "whole fit, Reuters, k=66, ours until nothing moves, one thread each", target=10.0)
 def fit_reuters(session: Session) -> None:
-    if "reuters" not in real_names():
+    fit_if_there(session, "reuters")
+
+
+@row("fit-newsgroups-20", "whole fit, 20 Newsgroups, k=20, ours until nothing moves, one thread each", target=9.0)
+def fit_newsgroups(session: Session) -> None:
+    fit_if_there(session, "newsgroups")
+
+
+def fit_if_there(session: Session, name: str) -> None:
+    """Compare fits of a corpus that may lie beside this checkout."""
+    if name not in real_names():
         session.say(f"  {session.row}: no real corpora beside this checkout")
         return
-    fit_on_one_thread(session, "reuters")
+    fit_on_one_thread(session, name)
 
 
-@row("fit-cluto", "whole fit, CLUTO's matrices, k = classes, ours until nothing moves, one thread each", target=1.5)
+@row("fit-cluto", "whole fit, CLUTO's matrices, k = classes, ours until nothing moves, one thread each", target=2.0)
 def fit_cluto(session: Session) -> None:
     names = [name for name in real_names() if name not in ("reuters", "newsgroups")]
     if not names:
