@@ -23,7 +23,7 @@ import numpy as np
 
 from doccluster.base.blocks import available_threads
 from experiments.benchmarks.engine import checked_out
-from experiments.benchmarks.harness import ROOT, Session, measure_command, measure_process, row
+from experiments.benchmarks.harness import ROOT, Session, measure_command, row
 from experiments.benchmarks.made_text import news_file, text_file
 from experiments.benchmarks.matrices import CACHE, CORPORA
 
@@ -100,8 +100,9 @@ def run_stages(session: Session) -> None:
         for contender, taken in runs.items():
             record_medians(session, contender, taken)
         n_clusters = int(taken[-1]["clusters"])
-        plain = measure_process(f"{HERE}:plain_scikit_learn", {"source": str(source), "n_clusters": n_clusters})
-        record_medians(session, f"{name}, scikit-learn", [{k: float(str(value)) for k, value in plain.items()}])
+        session.compare_memory(
+            {f"{name}, scikit-learn": f"{HERE}:plain_scikit_learn"}, source=str(source), n_clusters=n_clusters
+        )
 
 
 def plain_scikit_learn(source: str, n_clusters: int, cache: pathlib.Path = CACHE) -> dict[str, float]:
