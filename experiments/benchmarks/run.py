@@ -190,12 +190,12 @@ def run_words(session: Session) -> None:
     source = sources(session).get("two weeks of feeds")
     if source is None:
         return
-    articles = read_corpus(source)
-    rows = list(zip(articles.titles, articles.texts, map(outlet_of, articles.sources), strict=True))
+    corpus = read_corpus(source)
+    rows = list(zip(corpus.column("title"), corpus.texts, map(outlet_of, corpus.column("source")), strict=True))
     seconds: dict[str, list[float]] = {"cleaned of what outlets repeat": [], "cut into words": []}
     for _ in range(1 if session.quick else ROUNDS):
         cleaner, started = Cleaner(), time.process_time()
-        cleaned = [(*cleaner.clean(*row_of_text), row_of_text[2]) for row_of_text in rows]
+        cleaned = [(*cleaner.clean(*article), article[2]) for article in rows]
         between = time.process_time()
         WordReader().read(cleaned)
         for taken, value in zip(seconds.values(), (between - started, time.process_time() - between), strict=True):
