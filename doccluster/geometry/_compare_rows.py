@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.base.compiled import jit
-from doccluster.geometry.products import FAR
 
+NONE_YET = (-1e300, -1e300, 1e300, 1e300)  # below every similarity, above every distance
 WITHOUT_NAN = {"nnan", "nsz"}  # so that a largest value is found many at a time; no digit changes
 
 
@@ -47,7 +47,7 @@ def compare_rows(parts, of_rows, lists, of_clusters, products, found):
                 value = values[place]
                 for at in range(list_starts[terms[place]], list_starts[terms[place] + 1]):
                     products[part, list_clusters[at]] += value * list_sums[at]
-        own, q, best = clusters[row], squared_norms[row], (-FAR, -FAR, FAR, FAR)
+        own, q, best = clusters[row], squared_norms[row], NONE_YET
         found[0, row] = products[0, own] + products[1, own]
         products[0, own] = products[1, own] = 0.0
         best = nearest_in_range(products, of_clusters, np.int64(0), own, q, tau, best)
