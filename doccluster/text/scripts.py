@@ -125,6 +125,24 @@ def is_unspaced(text: str) -> bool:
     return _patterns().unspaced.fullmatch(text) is not None
 
 
+_FEW_LETTERS = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_HANGUL}]")
+_MORE_LETTERS = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
+LETTERS_OF_WORD = {_FEW_LETTERS: 2, _MORE_LETTERS: 4}  # on average
+
+
+def count_words(text: str) -> int:
+    """Return about how many words a text has: runs between blanks; where words have no blanks between them, by letters.
+
+    >>> count_words("two words"), count_words("東京都庁"), count_words("Metro 東京")
+    (2, 2, 2)
+    """
+    n_words = 0
+    for letters, of_word in () if text.isascii() else LETTERS_OF_WORD.items():
+        text, n_letters = letters.subn("", text)
+        n_words += (n_letters + of_word // 2) // of_word
+    return n_words + len(text.split())
+
+
 def scripts_without_blanks(text: str) -> list[str]:
     """Return the names of the scripts without blanks between words of which a text has letters.
 
