@@ -169,7 +169,16 @@ ENCODED = "encoded.npz"  # what an encoder made of texts
 OLD = "old"  # where an earlier run lies while the new one takes its place
 # what a run writes; anything else in the folder is the user's, and stays
 OURS = {
-    *("assignments.csv", "clusters.csv", "levels.csv", "scores.csv", "skipped.csv", "report.html", "model"),
+    *(
+        "assignments.csv",
+        "clusters.csv",
+        "levels.csv",
+        "shares.csv",
+        "scores.csv",
+        "skipped.csv",
+        "report.html",
+        "model",
+    ),
     *(MARK, ENCODED, EDITS, BEFORE_EDITS, NAMES, PARQUET_PARTS),
 }
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 WIDEST_HEADLINE = 80
 SHOWN_SECONDS = 0.05  # of compiling
 FILES = (
-    *("report.html", "assignments.csv", "clusters.csv", "levels.csv", "scores.csv", "skipped.csv", "model", "run.json"),
+    *("report.html", "assignments.csv", "shares.csv", "clusters.csv", "levels.csv", "scores.csv", "skipped.csv"),
+    *("model", "run.json"),
 )
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"

@@ -131,6 +131,11 @@ class Corpus:
         return self._columns.get(str(name), ("",) * len(self))
 
     @property
+    def metadata_columns(self) -> list[str]:
+        """The columns of the metadata."""
+        return list(self._columns)
+
+    @property
     def kept_columns(self) -> list[str]:
         """The columns of the metadata that only this source has: not title, date, source, link and file."""
         return [name for name in self._columns if name not in ("title", "date", "source", "link", "file")]

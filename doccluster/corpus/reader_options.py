@@ -13,6 +13,7 @@ from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.corpus.encodings import codec_name
 from doccluster.errors import InputError
+from doccluster.text.text_parts import checked_rule
 
 ONE_COLUMN = ("id_column", "title_column", "date_column", "link_column", "source_column")
 STRIPPABLE = ("headers", "footers", "quotes")
@@ -183,6 +184,16 @@ class SourceParameters(ReadOptions):
 
     keep_boilerplate: bool = parameter(
         False, "Keep lines that an outlet repeats over its articles (calls to subscribe, credits, ...)."
+    )
+    parts: str | int | None = parameter(
+        None,
+        "Cluster long documents in parts: auto, paragraphs, sentences, pages, turns (of speakers), or about N words "
+        "each. auto cuts documents of 200 words or more at headings, speakers, paragraphs and ends of sentences into "
+        "parts of about 100 words. `shares.csv` and ``run.shares()`` then say what share of each document is in which "
+        "cluster.",
+        type="str or int",
+        value="RULE",
+        check=checked_rule,
     )
     classes: str | tuple[str, ...] | None = parameter(
         None, "For a matrix: a file with one class per line, if it does not lie beside it.", value="FILE"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 _PLAIN = (Number, np.generic, date, timedelta)
 _NULLABLE: dict[type, Any] = {int: "Int64", bool: "boolean"}
+PART_COLUMNS = ("part_of", "part", "words")  # of a row that is a part of a document
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,8 @@ class SourceRows:
     has_ids: bool = False  # from a column or a file, which are then the index of tables
     # of a source in memory as they came, an array of pandas or of objects; None for text, whatever it looks like
     columns: Mapping[str, Any] = field(default_factory=dict)
+    whole: SourceRows | None = None  # those of the documents, where documents stand in parts
+    document_of: Integers | None = None  # and the document that each part is of
 
     @classmethod
     def of_documents(cls, n_documents: int, before_skipped: Sequence[int] = ()) -> SourceRows:
@@ -52,6 +55,12 @@ class SourceRows:
     @classmethod
     def recorded(cls, record: Mapping[str, Any], n_documents: int) -> SourceRows:
         """Return the rows that `record` tells of. Raises ValueError if they do not fit that many documents."""
+        if "parts" in record:
+            n_parts = np.array(record["parts"], np.int64)
+            if n_parts.sum() != n_documents or n_parts.min(initial=1) < 1:
+                raise ValueError("it tells of other parts than there are")
+            whole = cls.recorded({name: record[name] for name in record if name != "parts"}, n_parts.size)
+            return whole.in_parts(np.repeat(np.arange(n_parts.size), n_parts))
         n_rows = n_documents + len(record["skipped"])
         places = np.delete(np.arange(n_rows), np.array(record["skipped"], np.int64))
         if len(places) != n_documents:
@@ -62,11 +71,23 @@ class SourceRows:
     @property
     def record(self) -> dict[str, object]:
         """Which rows were skipped, whether numbers name the rows, and which columns are texts, for JSON."""
+        if self.whole is not None and self.document_of is not None:
+            return {**self.whole.record, "parts": np.bincount(self.document_of).tolist()}
         return {
             "skipped": np.setdiff1d(np.arange(self.n_rows), self.places).tolist(),
             "are_numbered": not self.has_ids and _is_usual(self.index),
             "texts": [name for name, values in self.columns.items() if values is None],
         }
+
+    def in_parts(self, document_of: Integers) -> SourceRows:
+        """Return rows that are parts of these documents, named by ids, each with the columns of its document."""
+        columns = {
+            f"source.{name}" if name in PART_COLUMNS else name: None if values is None else values[document_of]
+            for name, values in self.columns.items()
+        }
+        places = np.arange(document_of.size)
+        columns["part_of"] = None
+        return SourceRows(places.size, places, has_ids=True, columns=columns, whole=self, document_of=document_of)
 
     def take(self, documents: Integers) -> SourceRows:
         """Return some of the documents, which are all rows there are."""

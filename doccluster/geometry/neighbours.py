@@ -73,7 +73,7 @@ class NeighbourGraph(ShortRepr):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JoinedGraph(ShortRepr):
-    """The sum of two graphs of the same families of documents, each divided by its mean weight."""
+    """The sum of graphs of the same families of documents."""
 
     weights: CsrArray  # symmetric csr array of shape (n_families, n_families), > 0
     families: Integers  # of shape (n_documents,): as in `NeighbourGraph`
@@ -112,6 +112,27 @@ def joined_graph(
         edges_of_graph = part.symmetric()
         edges = edges + edges_of_graph * (share / edges_of_graph.data.mean() if edges_of_graph.nnz else 0.0)
     return JoinedGraph(sparse.csr_array(edges), graph.families, graph.first)
+
+
+def with_order(graph: NeighbourGraph | JoinedGraph, next_row: Integers, *, weight: float = 2.0) -> JoinedGraph:
+    """Return a graph in which the row that follows another in a document is its neighbour too.
+
+    `next_row` of shape (n_documents,): that row, -1 for none. `weight`: of each such edge, times the mean weight.
+
+    >>> graph = nearest_neighbours(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1)
+    >>> with_order(graph, np.array([2, -1, -1])).symmetric().toarray().round(1)
+    array([[0. , 0.8, 1.4],
+           [0.8, 0. , 0.6],
+           [1.4, 0.6, 0. ]])
+    """
+    edges, rows = graph.symmetric(), np.flatnonzero(next_row >= 0)
+    ends = graph.families[rows], graph.families[next_row[rows]]
+    places = np.unique(np.stack(ends)[:, ends[0] != ends[1]], axis=1)  # near-copies are one family
+    mean = edges.data.mean() if edges.nnz else 1.0
+    order = sparse.csr_array((np.full(places.shape[1], weight * mean), (places[0], places[1])), shape=edges.shape)
+    joined = sparse.csr_array(edges + order.maximum(order.T))
+    joined.sort_indices()
+    return JoinedGraph(joined, graph.families, graph.first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from doccluster.base.packed_strings import CodedColumn
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.columns import OWN_COLUMNS, kept_name
 from doccluster.corpus.dates import iso_date
+from doccluster.corpus.source_rows import PART_COLUMNS
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import largest_per_row
@@ -260,7 +261,7 @@ def rule_apart(rule: LinearRule | None, factors: Floats) -> LinearRule | None:
 LEAST_FOLLOWED = 0.3  # adjusted mutual information: authors have .4 and more, outlets and months at most .21
 MAX_LOOKED_AT = 20_000  # documents
 DATES_LOOKED_AT = 20  # values of a column
-_OF_A_RUN = frozenset(["near_copy_of", *map(kept_name, OWN_COLUMNS - {"source"})])
+_OF_A_RUN = frozenset(["near_copy_of", *PART_COLUMNS, *map(kept_name, OWN_COLUMNS - {"source"})])
 # Languages, whose words are others whatever is weighed down; what a reader of JSON calls the keys above a record.
 _NO_AUTHORS = re.compile(r"lang(uage)?|key_\d+")
 LEAST_WRITTEN = 20  # documents that two values have at least: of authors of a few nothing can be weighed down

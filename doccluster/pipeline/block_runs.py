@@ -47,6 +47,10 @@ def check_block_settings(settings: RunSettings) -> None:
         if value := (settings.clustering or {}).get(name):
             problem = "moves single documents, which blocks do not"
             raise InputError(problem, argument=name, received=value, remedy="leave it out")
+    if settings.parts is not None:
+        raise InputError(
+            "are cut in memory, not in blocks", argument="parts", received=settings.parts, remedy="leave it out"
+        )
     if settings.topics is not None:
         raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
     if (other := getattr(settings.vectorizer, "other", None)) is not None:
@@ -81,7 +85,7 @@ def stages_for(
     is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes_in_memory > parse_size(limit)
     is_text = not (source.is_matrix or source.matrices)
     can_divide = is_text and get_algorithm(settings.algorithm).works_in_blocks
-    can_divide &= getattr(settings.vectorizer, "other", None) is None
+    can_divide &= getattr(settings.vectorizer, "other", None) is None and settings.parts is None
     how: dict[str, Any] = {"seed": seed, "progress": work.progress}
     is_asked_for = work.scheduler is not None or work.scratch is not None or checkpoints is not None
     if not is_asked_for and not (is_too_large and can_divide):

@@ -25,6 +25,7 @@ from doccluster.pipeline.model_names import Naming, RunInterrupted, answers_writ
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
 from doccluster.results.record import Run
 from doccluster.results.run_folder import Writer, load_run, save_base, save_run
+from doccluster.results.shares import judge_documents
 from doccluster.results.storage import read_record, write_json
 from doccluster.results.tree import Levels, TreeLevel
 
@@ -370,10 +371,9 @@ def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Matri
 
 
 def _judged(run: Run) -> Evaluation:
-    measures = [score.name for score in run.evaluation.scores]
-    return evaluate(
-        run.partition,
-        truth={column: list(map(list, run.documents.labels[column])) for column in run.truth} or None,
-        vectors=run.vectors,
-        measures=list(dict.fromkeys(measures)) or None,
-    )
+    measures = list(dict.fromkeys(score.name for score in run.evaluation.scores)) or None
+    how: dict[str, Any] = {"vectors": run.vectors, "measures": measures}
+    if run.parts is not None:
+        return judge_documents(run.documents, run.truth, run.partition, **how)
+    truth = {column: list(map(list, run.documents.labels[column])) for column in run.truth}
+    return evaluate(run.partition, truth=truth or None, **how)

@@ -39,8 +39,9 @@ from doccluster.pipeline.foreign_labels import with_labels
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.sources import Source, SourceDocuments, split_empty
-from doccluster.pipeline.vectorizing import Vectorization
+from doccluster.pipeline.vectorizing import Vectorization, has_many_documents
 from doccluster.results.document_table import DocumentTable
+from doccluster.results.shares import judge_documents
 from doccluster.selection import Recommendation
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import OF_WORDS, Lengths, letters_of
@@ -189,7 +190,9 @@ class Stages:
         weight, lengths = letters_weight_of(prepared, self.settings)
         if not weight or corpus is None:
             return vectors
-        letters = letters_of(corpus.texts, weight, lengths, n_threads=self.n_threads)
+        document_of = corpus.source_rows.document_of
+        shared = document_of if has_many_documents(document_of) else None
+        letters = letters_of(corpus.texts, weight, lengths, document_of=shared, n_threads=self.n_threads)
         return vectors.with_letters(letters and letters.take(prepared.documents.positions))
 
     def likely_copies(self, vectors: DocumentVectors) -> Integers | None:
@@ -267,15 +270,23 @@ class Stages:
     def judge(self, evidence: ClusterEvidence, documents: DocumentTable) -> Evaluation:
         """Return the scores of the clusters, by the classes too where there are such."""
         settings = self.settings
+        if settings.parts is not None:
+            return judge_documents(documents, settings.truth_columns, evidence.partition, **self._judging(evidence))
         return evaluate(
             evidence.partition,
             truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,
-            evidence=evidence,
-            measures=settings.measures,
-            pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
-            n_threads=settings.n_threads,
-            progress=self.progress,
+            **self._judging(evidence),
         )
+
+    def _judging(self, evidence: ClusterEvidence) -> dict[str, Any]:
+        """Return by what and how clusters are judged, as `evaluate` takes it."""
+        return {
+            "evidence": evidence,
+            "measures": self.settings.measures,
+            "pairwise_seconds": PAIRWISE_SECONDS if self.settings.measures is not None else 0.0,
+            "n_threads": self.settings.n_threads,
+            "progress": self.progress,
+        }
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say what a stage took that is over, where a person should know; here the run writes it down."""

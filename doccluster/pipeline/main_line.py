@@ -40,6 +40,9 @@ def run_pipeline(source: object, arguments: RunArguments) -> Run:
     quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
         rows smoothed over their nearest neighbours.
+    parts : {"auto", "paragraphs", "sentences", "pages", "turns"} or int, optional
+        Cluster long documents in parts, of about this many words, or 100: rows of the run are then parts, with ids such
+        as "report#12", and `Run.shares` says what share of each document is in which cluster.
     namer : function, optional
         Names the clusters: gets the description of each, a `doccluster.labeling.NamingRequest`, and returns a name of
         at most 60 characters. Where that cannot be used a cluster keeps its label, and `notes` says why.

@@ -85,7 +85,7 @@ def stories_of_run(
     for by name.
     """
     is_open = settings.granularity in (None, "stories") and isinstance(settings.n_clusters, str)
-    is_open = is_open and settings.labels is None and not settings.apart_columns
+    is_open = is_open and settings.labels is None and not settings.apart_columns and settings.parts is None
     if settings.topics is not None:  # clusters grow from words; of examples of stories each is a story
         is_open = is_open and settings.granularity == "stories" and not any(topic.words for topic in settings.topics)
     if not is_open or settings.algorithm != QUALITIES["default"] or settings.has_meaning:

@@ -7,13 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.json_values import jsonable
 from doccluster.base.package import __version__
 from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output, write_page
 from doccluster.base.progress import StageClock, peak_memory, versions
 from doccluster.base.worker_processes import n_shares
-from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.clustering.algorithms import QUALITIES
+from doccluster.corpus.stored_texts import StoredTexts, text_lengths
 from doccluster.errors import InputError
 from doccluster.labeling import Placement
 from doccluster.measures import Evaluation
@@ -27,12 +30,16 @@ from doccluster.pipeline.run_arguments import RunWork
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, meaning_note
 from doccluster.pipeline.sources import N_KEPT, boilerplate_note, without_terms
+from doccluster.pipeline.vectorizing import has_many_documents
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import Writer, save_run
 from doccluster.results.run_tables import check_parquet, write_parquet_parts
+from doccluster.results.shares import parts_with_terms
+from doccluster.text.scripts import count_words
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import letters_note
 
+LONG_DOCUMENT = 1_000  # words of the median document, from which on parts are proposed
 MapPlaces = Callable[[], Any]  # waits for `doccluster.report.plane.placed_rows`
 
 OF_TERMS = ("analyzer", "min_df", "max_df", "stemming", "weighting")
@@ -53,7 +60,13 @@ def record_run(
     settings, of_source, documents = stages.settings, prepared.source, prepared.documents
     corpus = of_source.corpus
     known = (*settings.truth_columns, *settings.apart_columns)
-    followed = followed_column(fit.partition.labels, fit.is_other, documents, known)
+    rows, counted = np.arange(len(documents)), documents
+    if settings.parts is not None:  # of a document one part counts
+        rows = parts_with_terms(documents, fit.partition).standing
+        counted = documents.take(rows)
+    followed = followed_column(
+        fit.partition.labels[rows], None if fit.is_other is None else fit.is_other[rows], counted, known
+    )
     parameters = settings.as_parameters(source)
     if corpus is not None and corpus.stripped_html:  # new documents are read alike, however few
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
@@ -104,10 +117,36 @@ def _notes(
     yield boilerplate_note(prepared.source.left_out)
     yield folding_note(prepared.copy_of) if settings.fold_copies and fit.n_outlets is None else None
     yield from prepared.source.notes
+    yield parts_note(prepared, settings)
     if prepared.apart is not None:
         yield from prepared.apart.notes(fit.partition.labels, has_meaning=settings.has_meaning)
     yield None if followed is None else followed.told
     yield from fit.notes
+
+
+def parts_note(prepared: Prepared, settings: RunSettings) -> str | None:
+    """Return in a sentence how documents were clustered in parts, or that they may be, where most of them are long."""
+    corpus = prepared.source.corpus
+    if corpus is None:
+        return None
+    document_of = corpus.source_rows.document_of
+    if document_of is None:
+        median = median_of_long(corpus.texts)
+        said = f"These documents are long (median {median:,} words): `--parts auto` clusters them in parts."
+        return said if median >= LONG_DOCUMENT else None
+    n_documents = int(document_of.max(initial=-1)) + 1
+    left_out = "; terms of one document alone are left out" if has_many_documents(document_of) else ""
+    order = "" if settings.algorithm == QUALITIES["default"] else " Their order counts in the default quality alone."
+    return f"{n_documents:,} documents are clustered in {len(corpus):,} parts{left_out}.{order}"
+
+
+def median_of_long(texts: Sequence[str]) -> int:
+    """Return the median number of words of texts, without looking into them where that is surely below 1,000."""
+    lengths = text_lengths(texts)
+    if np.median(lengths) < LONG_DOCUMENT:  # characters; no word is shorter than one
+        return 0
+    n_words = (count_words(text) if length >= LONG_DOCUMENT else 0 for text, length in zip(texts, lengths, strict=True))
+    return int(np.median(np.fromiter(n_words, np.int64, len(lengths))))
 
 
 def _choices(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class RunArguments(RunWork, RunSettings):
     source: object = field(kw_only=False)
     algorithm: Any = None
     quality: str | None = None
+    parts: str | int | None = None
 
     def settings(self) -> RunSettings:
         """Return the settings as they are kept: names instead of estimators, tuples instead of lists."""
@@ -63,8 +64,14 @@ class RunArguments(RunWork, RunSettings):
             algorithm=chosen.name,
             clustering={**of_quality, **options, **(self.clustering or {})} or None,
             vectorizer=vectorizer_options(self.vectorizer),
+            reader=with_parts(self.reader, self.parts),
             topics=checked_topics(self.topics),
         )
+
+
+def with_parts(reader: Mapping[str, object] | None, parts: str | int | None) -> Mapping[str, object] | None:
+    """Return the arguments of reading with how documents are cut in parts, where that was said."""
+    return reader if parts is None else {**(reader or {}), "parts": parts}
 
 
 def _as_tuple(columns: str | Sequence[str] | None) -> str | tuple[str, ...] | None:

@@ -23,6 +23,7 @@ from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.pipeline.known_topics import Topic, n_guides
 from doccluster.text.analysis import TfidfParameters
+from doccluster.text.text_parts import checked_rule
 from doccluster.text.tokens import check_safe_pattern
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")
@@ -184,6 +185,11 @@ class RunSettings:
         return (self.truth,) if isinstance(self.truth, str) else tuple(self.truth or ())
 
     @property
+    def parts(self) -> Any:
+        """How long documents are cut in parts; None where they stay whole."""
+        return (self.reader or {}).get("parts")
+
+    @property
     def apart_columns(self) -> tuple[str, ...]:
         """The columns whose terms are weighed down."""
         return (self.apart_from,) if isinstance(self.apart_from, str) else tuple(self.apart_from or ())
@@ -212,6 +218,7 @@ class RunSettings:
             raise InputError(
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
+        self._check_parts()
         self._check_topics()
         if self.letters and not self.takes_letters:
             raise InputError(
@@ -230,6 +237,18 @@ class RunSettings:
             problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
             raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
+
+    def _check_parts(self) -> None:
+        if self.parts is None:
+            return
+        checked_rule(self.parts)
+        of_whole = {"labels": self.labels, "embeddings": self.embeddings}
+        of_whole["granularity"] = self.granularity if self.granularity == "stories" else None
+        for name, value in of_whole.items():
+            if value is not None:
+                what = "stories are" if name == "granularity" else f"{name} are"
+                remedy = ("leave out ", Argument(name), " or ", Argument("parts"))
+                raise InputError(f"{what} of whole documents, not of parts", remedy=remedy)
 
     def check_written(self) -> None:
         """Raise InputError, before any work, if the vectorizer has what no record of a run can hold."""

@@ -25,6 +25,7 @@ from doccluster.base.worker_processes import in_shares, shares_of
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.columns import cell_labels
+from doccluster.corpus.document_parts import corpus_in_parts
 from doccluster.corpus.named_files import Files, as_paths
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reader_options import SourceParameters
@@ -242,11 +243,15 @@ def read_source(
             )
     if truth:
         options.setdefault("label_columns", tuple(truth))
-    keeps_boilerplate = options.pop("keep_boilerplate", False)
+    keeps_boilerplate, rule = options.pop("keep_boilerplate", False), options.pop("parts", None)
+    if rule is not None and isinstance(source.given, FilesInParts):
+        raise InputError("are cut in memory, not in blocks", argument="parts", received=rule, remedy="leave it out")
     corpus = read_corpus(source.files or source.given, progress=progress, **options)
     checksum = corpus_checksum(corpus)
     parts = source.given if isinstance(source.given, FilesInParts) else None
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts, kept_words)
+    if rule is not None:
+        corpus = corpus_in_parts(corpus, rule)
     documents = _with_classes(DocumentTable.from_corpus(corpus), truth)
     source_documents = SourceDocuments(documents, corpus.skipped, checksum, corpus=corpus, left_out=left_out)
     return replace(source_documents, max_expanded_size=max_expanded_size)

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from doccluster.base.arrays import Integers
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.validation import unit_rows
 from doccluster.corpus import Corpus
+from doccluster.corpus.document_parts import in_two_documents
 from doccluster.errors import InputError, listed_arguments
 from doccluster.text.analysis import CUT, analysis_of
 from doccluster.text.language import (
@@ -20,9 +23,10 @@ from doccluster.text.language import (
 )
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 from doccluster.vectors.other_vectorizers import OtherVectorizer, other_vectorizer
-from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of
+from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of, weigh_counts
 
 N_SHOWN = 5  # words that are left out
+SHARED_FROM = 5  # documents in parts, from which on a term has to be in two of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +137,31 @@ def vectorize_texts(
     vectorizer, languages, writing = choose_vectorizer(
         corpus.texts, language=language, options=options, may_cut=may_cut, n_threads=n_threads
     )
-    return Vectorization(vectorize(corpus, vectorizer), vectorizer, languages, writing)
+    vectors, document_of = vectorize(corpus, vectorizer), corpus.source_rows.document_of
+    if document_of is not None:
+        vectors = in_order_of_parts(vectors, vectorizer, document_of)
+    return Vectorization(vectors, vectorizer, languages, writing)
+
+
+def in_order_of_parts(vectors: DocumentVectors, vectorizer: TfidfVectorizer, document_of: Integers) -> DocumentVectors:
+    """Return the vectors of parts of documents, which know their order, of terms that are in two documents.
+
+    So do names of one novel make no cluster. Terms of fewer than five documents all stay.
+    """
+    counts = vectors.counts
+    if counts is not None and has_many_documents(document_of):
+        keep = in_two_documents(counts, document_of)
+        if keep.any() and not keep.all():
+            counts = vectorizer.keep_terms(keep, counts)
+            matrix = unit_rows(weigh_counts(counts, vectorizer), warn=False)
+            terms, display = vectorizer.get_feature_names_out(), vectorizer.display_terms_
+            vectors = DocumentVectors(matrix, vectors.ids, terms, display, counts)
+    return vectors.with_order(document_of)
+
+
+def has_many_documents(document_of: Integers | None) -> bool:
+    """Return whether there are enough documents for terms of one of them to be left out."""
+    return document_of is not None and int(document_of.max(initial=-1)) + 1 >= SHARED_FROM
 
 
 def adopt_vectors(

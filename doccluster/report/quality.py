@@ -192,6 +192,9 @@ def similar_next_to_one_another(distances: npt.NDArray[np.float64]) -> npt.NDArr
 def confusion(run: Run, column: str) -> Confusion | None:
     """Return the clusters of a run against one truth column; None if no document has exactly one label."""
     rows, labels = run.classes(column)
+    if run.parts is not None:  # each document counts once, with its largest share
+        stands = np.isin(rows, run.reading_order[run.parts.standing])
+        rows, labels = rows[stands], tuple(np.array(labels, dtype=object)[stands])
     if rows.size == 0:
         return None
     names, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
+from doccluster.results.shares import needed_parts
 
 WRITTEN = ("cluster", "label", "similarity", "runner_up", "margin", "other")
 
@@ -62,6 +64,8 @@ def source_columns(run: Run) -> dict[str, pd.Series]:
 
 def column_of(run: Run, name: str) -> list[Any]:
     """Return the column that `Run.column` describes. Raises InputError if there is none of that name."""
+    if run.parts is not None:
+        return _column_of_documents(run, name)
     table = document_frame(run)
     if name not in ("id", "shown", *table):
         raise InputError(f"there is no column {name!r}", remedy=f"the run has id, shown, {', '.join(map(str, table))}")
@@ -69,6 +73,26 @@ def column_of(run: Run, name: str) -> list[Any]:
     column: list[Any] = [None] * run.source_rows.n_rows
     for row, value, is_other in zip(run.source_rows.places.tolist(), values, table["other"], strict=True):
         column[row] = None if is_missing(value) or (name == "shown" and is_other) else value
+    return column
+
+
+def _column_of_documents(run: Run, name: str) -> list[Any]:
+    """Return a column for the documents of a run in parts: their largest share, or what the source says of them."""
+    parts, whole = needed_parts(run), run.source_rows.whole
+    assert whole is not None  # parts are of documents
+    table = document_frame(run).iloc[np.flatnonzero(np.diff(parts.document_of, prepend=-1))]
+    of_parts = ("similarity", "runner_up", "margin", "part_of", "part", "words", *(level.name for level in run.levels))
+    table = table.drop(columns=[column for column in table if column in of_parts])
+    shown = np.array([columns[0][0] for columns in map(parts.largest_shares, range(len(parts.ids)))])
+    table["cluster"], table["other"] = parts.largest, shown == parts.n_clusters
+    table["label"] = [run.clusters[cluster].label if cluster >= 0 else "" for cluster in parts.largest.tolist()]
+    table["id"], table["shown"] = list(parts.ids), np.where(shown < parts.n_clusters, shown, -1)
+    if name not in table:
+        remedy = f"the run has {', '.join(map(str, table))}; to_pandas() has a row for each part"
+        raise InputError(f"whole documents have no column {name!r}", remedy=remedy)
+    column: list[Any] = [None] * whole.n_rows
+    for row, value in zip(whole.places.tolist(), table[name].tolist(), strict=True):
+        column[row] = None if is_missing(value) or (name in ("cluster", "shown") and value < 0) else value
     return column
 
 

@@ -160,6 +160,8 @@ class Run(RunValues):
     def column(self, name: str) -> list[Any]:
         """Return a column of `to_pandas` as a plain list: a value for each row that came in, None where it was skipped.
 
+        Of a run in parts there is a value for each document: the cluster is the one with its largest share.
+
         Parameters
         ----------
         name : str
@@ -219,6 +221,32 @@ class Run(RunValues):
             ("source.label" for a column "label"); a document without terms has no cluster.
         """
         frame: pd.DataFrame = load("doccluster.results.document_frame:document_frame")(self)
+        return frame
+
+    def shares(self) -> pd.DataFrame:
+        """Return what share of the words of each document is in each cluster, of a run in parts.
+
+        Returns
+        -------
+        DataFrame
+            One row per document in reading order, with the index of the frame or Series that the run is of, else as
+            `to_pandas` has it. Columns words, cluster_0, cluster_1 ..., other (parts that are shown as Other) and none
+            (parts without a known word); the shares of a row sum to 1.
+
+        Raises
+        ------
+        InputError
+            If the run is of whole documents.
+
+        Examples
+        --------
+        >>> import doccluster
+        >>> texts = ["Oil prices rise.\n\nWheat harvest.", "Crude oil prices.", "Rain on the wheat harvest."]
+        >>> run = doccluster.run(texts, n_clusters=2, parts="sentences", language="english")
+        >>> run.shares()[["cluster_0", "cluster_1"]].round(1).to_numpy().tolist()
+        [[0.6, 0.4], [1.0, 0.0], [0.0, 1.0]]
+        """
+        frame: pd.DataFrame = load("doccluster.results.shares:shares_frame")(self)
         return frame
 
     def to_latex(self) -> str:

@@ -41,6 +41,7 @@ from doccluster.results.run_tables import (
     scores_columns,
     skipped_columns,
 )
+from doccluster.results.shares import shares_tables
 from doccluster.results.storage import (
     as_damage,
     damaged,
@@ -75,6 +76,8 @@ def save_run(
         write_csv(clusters_columns(run), partial / "clusters.csv")
         if len(run.levels) > 1:
             write_csv(levels_columns(run), partial / "levels.csv")
+        if run.parts is not None:
+            write_csv_parts(shares_tables(run), partial / "shares.csv")
         write_csv(scores_columns(run), partial / "scores.csv")
         write_csv(skipped_columns(run), partial / "skipped.csv")
         save_base(run, partial)
@@ -113,7 +116,7 @@ def save_base(run: Run, path: Path) -> None:
     )
     save_levels(run.around, folder)
     save_evaluation(run.evaluation, folder)
-    write_json(path / "run.json", run_record(run))
+    write_json(path / "run.json", run_record(run), schema=1 if run.parts is None else 2)
 
 
 @at_the_door

@@ -158,6 +158,7 @@ def save_model(model: Model, folder: Path) -> None:
             "terms": _listed(terms),
             "display_terms": _listed(display),
         },
+        schema=1 if (model.settings.get("reader") or {}).get("parts") is None else 2,
     )
 
 

@@ -25,6 +25,7 @@ from doccluster.corpus.source_rows import SourceRows
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
+from doccluster.results.shares import DocumentParts, parts_of
 from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
 from doccluster.vectors.document_vectors import DocumentVectors
 
@@ -263,6 +264,11 @@ class RunValues:
     def source_rows(self) -> SourceRows:
         """The rows of the source, whose documents are all that were read."""
         return SourceRows.of_documents(self.reading_order.size) if self._rows is None else self._rows
+
+    @cached_property
+    def parts(self) -> DocumentParts | None:
+        """The documents of a run in parts, with the part of each that is in each cluster; None of whole documents."""
+        return parts_of(self)
 
     @property
     def cluster_scores(self) -> dict[str, Floats]:

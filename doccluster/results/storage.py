@@ -25,7 +25,7 @@ from doccluster.vectors.matrix_files import load_npz
 
 T = TypeVar("T")
 
-SCHEMA = 1
+SCHEMA = 2  # the newest that is read; what older versions can read is written as 1
 _MAX_DETAIL = 300  # characters of what another library says of a file
 
 # what np.load and zipfile raise for a file that was cut, changed, or never was an archive (TypeError: a bare npy file)
@@ -51,14 +51,14 @@ def _fields_of(record: Any) -> dict[str, object]:
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_fields_of).encode
 
 
-def write_json(path: Path, content: Mapping[str, object]) -> None:
+def write_json(path: Path, content: Mapping[str, object], *, schema: int = 1) -> None:
     """Write a JSON object with the schema version first; iterators are written as lists, while they are read.
 
     An item of a list that is a dataclass is written as an object of its fields.
     """
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
     with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.writelines(_json_pieces({"schema": SCHEMA, **content}, "\n"))
+        file.writelines(_json_pieces({"schema": schema, **content}, "\n"))
         file.write("\n")
 
 

@@ -21,7 +21,7 @@ N_WORDS = 100  # of a part, about
 LEAST_SHARE = 3  # a part has at least the third of these
 MIN_TURNS = 4
 LONGEST_TURN = 4  # times the words of a part, on average, of a text that is an interview
-LINES_PER_BLANK = 40  # a text with a blank line after every so many lines is not divided by them
+LINES_PER_BLANK = 40  # a text with a blank line after every 40 lines is not divided by them
 LINES_ENDING = 0.7  # of the lines that end a sentence, where each line is a paragraph
 MAX_HEADING = 80  # characters
 

@@ -58,6 +58,8 @@ class DocumentVectors(TermMatrix):
         What each term counts for beside its weight, 0 to 1: `matrix` and `counts` hold it already (see `weighed_down`).
     letters : Letters or None
         Short documents by runs of letters, which `DocumentClustering` can take.
+    next_part : int64 array of shape (n_documents,), or None
+        Of documents in parts: the row of the part that follows each in its document, -1 where none does.
     """
 
     matrix: Any
@@ -68,6 +70,7 @@ class DocumentVectors(TermMatrix):
     meaning: Meaning | None = None
     term_factors: Floats | None = None
     letters: Letters | None = None
+    next_part: Integers | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError unless there is a name for each row; terms are easily taken for names."""
@@ -126,7 +129,15 @@ class DocumentVectors(TermMatrix):
         meaning = None if self.meaning is None else self.meaning.take(rows, place)
         letters = None if self.letters is None else self.letters.take(rows, place)
         fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning, self.term_factors, letters)
-        return _carrying(documents, DocumentVectors(*fields))
+        return _carrying(documents, DocumentVectors(*fields, self._next_among(rows)))
+
+    def _next_among(self, rows: Integers) -> Integers | None:
+        """Return which of some rows follows each of them; None where documents are whole."""
+        if self.next_part is None:
+            return None
+        place = np.full(self.n_documents + 1, -1)  # the last for -1
+        place[rows] = np.arange(rows.size)
+        return np.asarray(place[self.next_part[rows]])
 
     def kept_in(self, place: Place) -> DocumentVectors:
         """Return the same vectors as a place keeps them."""
@@ -152,7 +163,7 @@ class DocumentVectors(TermMatrix):
                 f"{n_without:,} of {self.n_documents:,} documents have no meaning: their embeddings are zero",
                 remedy=("leave out ", Argument("space"), ", and they go by their words"),
             )
-        return DocumentVectors(self.meaning.rows, self.ids)
+        return DocumentVectors(self.meaning.rows, self.ids, next_part=self.next_part)
 
     def weighed_down(self, factors: Floats) -> DocumentVectors:
         """Return the vectors with each term times a factor from 0 to 1, in rows of unit length again and in counts.
@@ -175,6 +186,11 @@ class DocumentVectors(TermMatrix):
     def with_letters(self, letters: Letters | None) -> DocumentVectors:
         """Return the same vectors with letters beside their words."""
         return self._changed(letters=letters)
+
+    def with_order(self, document_of: Integers) -> DocumentVectors:
+        """Return the same vectors, whose rows stand in the order of the documents they are parts of."""
+        follows = np.append(document_of[1:] == document_of[:-1], np.False_)
+        return self._changed(next_part=np.where(follows, np.arange(1, document_of.size + 1), -1))
 
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""

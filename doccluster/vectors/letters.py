@@ -15,6 +15,7 @@ from doccluster.base.arrays import CsrArray, Integers
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
+from doccluster.corpus.document_parts import in_two_documents
 from doccluster.errors import NothingUsable
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -65,18 +66,28 @@ def lengths_of_runs(scripts: Mapping[str, float]) -> Lengths | None:
 
 
 def letters_of(
-    texts: Sequence[object], weight: float, lengths: Lengths = OF_WORDS, *, n_threads: int | None = None
+    texts: Sequence[object],
+    weight: float,
+    lengths: Lengths = OF_WORDS,
+    *,
+    document_of: Integers | None = None,
+    n_threads: int | None = None,
 ) -> Letters | None:
     """Return the letters of texts; None where no run of letters is in two of them.
+
+    `document_of`: the document that each text is a part of; runs of letters are then in two documents.
 
     >>> letters_of(["two houses", "the housing", "rain", ""], 1.5).rows.shape
     (4, 2)
     """
     vectorizer = letters_vectorizer(lengths, n_threads)
     try:
-        rows = vectorizer.fit_transform(texts)
+        rows = vectorizer.fit_counts(texts)
     except NothingUsable:
         return None
+    if document_of is not None:
+        rows = vectorizer.keep_terms(in_two_documents(rows, document_of), rows)
+    vectorizer.weigh(rows)
     return Letters(unit_rows(rows, warn=False), weight)
 
 

@@ -198,6 +198,19 @@ class TfidfVectorizer(TfidfParameters):
         self._learn(counts, self._select(counts, analysis, fixed=vocabulary is not None), analysis)
         return self
 
+    def keep_terms(self, keep: Flags, counts: CsrArray) -> CsrArray:
+        """Forget some of the terms that were learned, of documents with these counts; return the counts of the others.
+
+        `keep` of shape (n_terms,): which terms stay.
+        """
+        terms, kept = self.get_feature_names_out()[keep].tolist(), sparse.csr_array(counts[:, np.flatnonzero(keep)])
+        self.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
+        for name in ("document_frequency_", "display_terms_", "idf_"):
+            if hasattr(self, name):
+                setattr(self, name, getattr(self, name)[keep])
+        self.mean_length_ = max(1.0, float(kept.sum(dtype=np.float64)) / max(counts.shape[0], 1))
+        return kept
+
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the column of each term, -1 for one that was not learned."""
         self.require_fit()

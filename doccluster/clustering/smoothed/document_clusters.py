@@ -37,7 +37,7 @@ from doccluster.clustering.smoothed.document_spaces import (
 )
 from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters, SmoothedRows
 from doccluster.geometry import Documents, NeighbourGraph, latent_semantic_space, nearest_neighbours
-from doccluster.geometry.neighbours import FOLDED_FROM, joined_graph
+from doccluster.geometry.neighbours import FOLDED_FROM, joined_graph, with_order
 from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
 from doccluster.vectors import DocumentVectors
@@ -241,6 +241,8 @@ class DocumentWork:
             spaces = [self._reduced(rows, half) for rows in (logarithms, self.rows)]
         if self.letters is not None and self.is_sparse:
             spaces.append(self._reduced(self.letters.rows, LETTER_COMPONENTS))
+        if self.vectors.next_part is not None:
+            graph = with_order(graph, self.vectors.next_part)
         edges = self.place.keep(graph.symmetric())
         once = self._moved(spaces, graph, edges, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
         return SmoothedRows(self._moved(spaces, graph, edges, mixing=parameters.mixing), graph, once)

@@ -1,0 +1,1 @@
+"""Shares of topics in long documents, beside those of other programs."""
