@@ -21,6 +21,7 @@ from doccluster.results.run_tables import levels_columns, per_cluster_values
 
 if TYPE_CHECKING:
     from doccluster.results.record import Run
+    from doccluster.results.shares import DocumentParts
 
 WIDEST_HEADLINE = 80
 SHOWN_SECONDS = 0.05  # of compiling
@@ -28,6 +29,8 @@ FILES = (
     *("report.html", "assignments.csv", "shares.csv", "clusters.csv", "levels.csv", "scores.csv", "skipped.csv"),
     *("model", "run.json"),
 )
+WIDEST_NAME = 24  # of a document, beside its shares
+MAX_DOCUMENTS = 10  # whose shares are on the screen
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
@@ -49,6 +52,9 @@ def print_clusters(clusters: Sequence[Overview], headings: Mapping[int, str] | N
         [
             Column("cluster", ["" if isnan(cluster.similarity) else str(cluster.cluster) for cluster in clusters]),
             Column("size", [f"{cluster.size:,}" for cluster in clusters]),
+            Column(
+                "documents", ["" if cluster.n_documents is None else f"{cluster.n_documents:,}" for cluster in clusters]
+            ),
             Column(
                 title,
                 list(map(_lines, clusters)),
@@ -77,7 +83,7 @@ def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) 
     clusters: list[Overview] = []
     headings = {}
     for whole in top.clusters if run.around.coarser else ():
-        headings[len(clusters)] = f"{top.name} {whole.cluster}, {whole.size:,} documents: {plain(whole.label)}"
+        headings[len(clusters)] = f"{top.name} {whole.cluster}, {whole.size:,} {rows_of(run)}: {plain(whole.label)}"
         clusters += [overviews[number] for number in np.flatnonzero(parents == whole.cluster)[:each].tolist()]
     clusters = clusters or list(overviews[: min(k, MAX_SHOWN)])
     n_shown = len(clusters)
@@ -91,8 +97,41 @@ def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) 
 
 
 def _lines(cluster: Overview) -> str:
-    name, beneath = plain(cluster.name), plain(cluster.beneath)
-    return f"{name}\n{beneath}" if beneath else name
+    beneath = "; ".join(filter(None, (plain(cluster.beneath), plain(cluster.remark))))
+    return "\n".join(filter(None, (plain(cluster.name), beneath)))
+
+
+def rows_of(run: Run) -> str:
+    """Return what the rows of a run are: documents, or parts of them."""
+    return "documents" if run.parts is None else "parts"
+
+
+def shares_in_words(parts: DocumentParts, document: int) -> str:
+    """Return the largest shares of a document in words: "40 % in 3, 12 % in 0"."""
+    beside = {parts.n_clusters: "in Other", parts.n_clusters + 1: "in none"}
+    shares = parts.largest_shares(document)
+    return ", ".join(f"{100 * share:.0f} % {beside.get(column, f'in {column}')}" for column, share in shares)
+
+
+def print_shares(run: Run, output: Path | None) -> None:
+    """Print the largest shares of the first documents of a run in parts."""
+    parts = run.parts
+    if parts is None:
+        return
+    shown = range(min(len(parts.ids), MAX_DOCUMENTS))
+    print_table(
+        [
+            Column("document", [plain(parts.ids[place]) for place in shown], "left", fit="cut", widest=WIDEST_NAME),
+            Column("words", [f"{parts.n_words[place]:,}" for place in shown]),
+            Column(
+                "largest shares (in cluster)", [shares_in_words(parts, place) for place in shown], "left", fit="cut"
+            ),
+        ]
+    )
+    if len(parts.ids) > len(shown):
+        where = "" if output is None else f"; all are in {output / 'shares.csv'}"
+        say_below(f"the first {len(shown)} of {len(parts.ids):,} documents{where}", 2)
+    say()
 
 
 def _dates(cluster: Overview, *, with_year: bool) -> str:
@@ -116,12 +155,13 @@ def print_run(run: Run, output: Path | None) -> None:
     columns = ", ".join(resolved.get("text_columns", ()))
     facts = "; ".join(filter(None, (resolved.get("division"), columns and f"text: {columns}")))
     text = f" ({facts})" if facts else ""
-    say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, overviews)}{_skipped(run, output)}")
+    what = f"{n_read:,} documents" if run.parts is None else f"{len(run.parts.ids):,} documents in {n_read:,} parts"
+    say_fact("read", f"{what}{text}{_where_and_when(run, overviews)}{_skipped(run, output)}")
     # the density of the matrix counts what is stored and not zero
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
     n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
     empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
-    say_fact("vectorize", terms_told(run.n_documents, run.vectors.n_terms, n_stored) + empty)
+    say_fact("vectorize", terms_told(run.n_documents, run.vectors.n_terms, n_stored, rows_of(run)[:-1]) + empty)
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say_fact("cluster", _method(run))
     for note in run.notes:
@@ -132,6 +172,7 @@ def print_run(run: Run, output: Path | None) -> None:
     say()
     print_largest(run, overviews, output)
     say()
+    print_shares(run, output)
     for name in HEADLINES:
         for score in (score for score in run.evaluation.scores if score.name == name):
             against = f" against {score.truth}" if score.truth else ""
@@ -143,13 +184,13 @@ def print_run(run: Run, output: Path | None) -> None:
         say_items(files_of(output))
 
 
-def terms_told(n_documents: int, n_terms: int, n_entries: int) -> str:
-    """Return in words how many terms documents have.
+def terms_told(n_documents: int, n_terms: int, n_entries: int, row: str = "document") -> str:
+    """Return in words how many terms documents have, or parts of them.
 
     >>> terms_told(9, 1069, 91)
     '1,069 terms, 10.1 in a document on average'
     """
-    return f"{n_terms:,} terms, {n_entries / n_documents:,.1f} in a document on average"
+    return f"{n_terms:,} terms, {n_entries / n_documents:,.1f} in a {row} on average"
 
 
 def say_analysis(lines: Mapping[str, str]) -> None:

@@ -22,6 +22,7 @@ from doccluster.cli.run import letters_option, meaning_options
 from doccluster.cli.source_options import (
     OptionSpec,
     made_options,
+    parts_option,
     reader_options,
     typed_source,
     vectorizer_options,
@@ -79,6 +80,7 @@ GATHERS = {"settings": with_source(all_but("sources", "output", "criterion", "as
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Use a random sample of N documents.")
 @seed_setting
 @reader_options
+@parts_option
 @vectorizer_options
 @meaning_options
 @letters_option

@@ -28,6 +28,7 @@ from doccluster.cli.console import (
 from doccluster.cli.source_options import (
     OptionSpec,
     made_options,
+    parts_option,
     reader_options,
     take_source,
     typed_source,
@@ -178,6 +179,7 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
 @letters_option
 @block_options
 @reader_options
+@parts_option
 @vectorizer_options
 @meaning_options
 @made_options(

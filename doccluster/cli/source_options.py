@@ -196,6 +196,7 @@ reader_options = options(
     ),
     made_options(SourceParameters, READER, section=READING),
 )
+parts_option = made_options(SourceParameters, {"parts": OptionSpec()}, section=READING)
 matrix_options = made_options(SourceParameters, MATRIX, section=READING)
 
 language_option = click.option(
@@ -219,7 +220,7 @@ def typed_source(sources: Sequence[str]) -> Any:
 
 def take_reader(typed: dict[str, Any]) -> dict[str, object]:
     """Take the arguments of `read_corpus` and `read_matrix` out of what was typed."""
-    return {**typed.pop("format", {}), **typed.pop("columns", {}), **_taken(typed, (*READER, *MATRIX))}
+    return {**typed.pop("format", {}), **typed.pop("columns", {}), **_taken(typed, (*READER, *MATRIX, "parts"))}
 
 
 def take_vectorizer(typed: dict[str, Any]) -> dict[str, object]:

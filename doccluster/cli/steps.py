@@ -27,6 +27,7 @@ from doccluster.cli.output import write_out
 from doccluster.cli.run import RUN, clustering_options, embeddings_option, encoder_option, execute, worker_options
 from doccluster.cli.source_options import (
     matrix_options,
+    parts_option,
     reader_options,
     take_reader,
     typed_source,
@@ -202,6 +203,7 @@ def _record(algorithm: Algorithm) -> dict[str, Any]:
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @reader_options
+@parts_option
 @json_option
 def inspect_command(sources: tuple[str, ...], reader: Mapping[str, object], as_json: bool) -> None:
     """Describe what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
@@ -277,6 +279,7 @@ COUNTING = with_source(only("classes_from", "n_threads", "overwrite"))
 @click.option("-o", "--output", required=True, metavar="X.npz", help="The matrix file to write, with ids and terms.")
 @click.option("--classes-from", metavar="COLUMN", help="Write the labels of this column as classes.")
 @reader_options
+@parts_option
 @vectorizer_options
 @threads_option
 @overwrite_option
@@ -303,8 +306,9 @@ def vectorize_command(sources: tuple[str, ...], output: str, settings: dict[str,
             }
         )
         return
-    terms = terms_told(vectors.n_documents, vectors.n_terms, n_entries)
-    say(f"  vectorize  {vectors.n_documents:,} documents, {terms}")
+    row = "document" if vectors.next_part is None else "part"
+    terms = terms_told(vectors.n_documents, vectors.n_terms, n_entries, row)
+    say(f"  vectorize  {vectors.n_documents:,} {row}s, {terms}")
     say_analysis(vector_file.analysis_told)
     # documents whose words are all stop words, or in too few or too many documents
     if vectors.empty_ids:

@@ -20,6 +20,7 @@ from doccluster.pipeline.cluster_count import recommended
 from doccluster.pipeline.in_process import Prepared, Stages, order_of
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, unwanted_words
 from doccluster.pipeline.news import news_among
+from doccluster.pipeline.run_arguments import with_parts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows
 from doccluster.pipeline.vectorizing import vectorizer_options
@@ -79,6 +80,7 @@ def choose_clusters(
     space: str = "both",
     meaning_weight: float | None = None,
     letters: bool | None = None,
+    parts: str | int | None = None,
     progress: Progress = silent,
 ) -> Choice:
     """Return how many clusters a source supports.
@@ -93,6 +95,8 @@ def choose_clusters(
     criterion : str or list of str, optional
         Criteria of the textbooks, or "all": each chooses a k beside the recommendation (see
         `doccluster.selection.criteria_over_k`, also for `penalty`); from `ks`, else from about 25 numbers.
+    parts : {"auto", "paragraphs", "sentences", "pages", "turns"} or int, optional
+        Look at parts of documents, as `run` clusters them.
     output : path, optional
         A folder for choose_k.csv, or criteria.csv, and a figure.
     """
@@ -101,7 +105,7 @@ def choose_clusters(
     if output is not None:
         check_folder(Path(output))
     settings = RunSettings(
-        reader=reader,
+        reader=with_parts(reader, parts),
         language=language if isinstance(language, str) else tuple(language),
         vectorizer=vectorizer_options(vectorizer),
         algorithm=QUALITIES["default"],
@@ -143,7 +147,12 @@ def choose_clusters(
             progress=progress,
         )
     recommendation, vectors = _with_names(recommendation.reordered(order), prepared, vectors)
-    is_news = granularity is None and ks is None and news_among(documents, prepared.source.corpus) is not None
+    is_news = (
+        granularity is None
+        and ks is None
+        and settings.parts is None
+        and news_among(documents, prepared.source.corpus) is not None
+    )
     choice = Choice(recommendation, documents, vectors, len(prepared.empty), is_news, criteria)
     if output is not None:
         write_choice(choice, Path(output))

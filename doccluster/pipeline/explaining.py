@@ -16,7 +16,7 @@ from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, contrast_clusters, explain_membership
 from doccluster.labeling.placement import similarity_without
 from doccluster.results.explanation import Explanation
-from doccluster.results.overview import overview
+from doccluster.results.overview import OTHER, overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
 from doccluster.results.run_tables import LEADING_MEASURES, per_cluster_values
@@ -60,6 +60,8 @@ def explain(
     if place is not None:
         return _one_node(run, *place)
     is_number = not isinstance(cluster, str)
+    if run.parts is not None and name in run.parts.ids and not is_number:
+        return _document_in_parts(run, run.parts.ids.index(name))
     if name in run.documents.ids and not is_number:
         return _one_document(run, run.documents.ids.index(name))
     of_a_level = f"a larger one as {run.levels[0].name}:0, " if run.around.coarser else ""
@@ -128,6 +130,9 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> Explanation:
     is_member = run.partition.labels == cluster.cluster
     beside: dict[str, object] = {
         "n_documents": run.n_documents,
+        "rows": "documents" if run.parts is None else "parts",
+        "of_documents": in_overview.n_documents,
+        "remark": in_overview.remark,
         "n_clusters": run.n_clusters,
         "called": in_overview.name,
         "beneath": in_overview.beneath,
@@ -186,6 +191,33 @@ def _one_document(run: Run, row: int) -> Explanation:
         "by_counts": None if run.rule is None else run.rule.on_counts,
     }
     return Explanation("document", content, beside)
+
+
+def _document_in_parts(run: Run, document: int) -> Explanation:
+    """Say what share of a document is in which cluster, and where each of its parts is."""
+    parts = run.parts
+    assert parts is not None  # who calls has looked
+    rows = np.flatnonzero(parts.document_of == document)
+    names = [*(cluster.label for cluster in run.clusters), OTHER, ""]
+    clusters: list[int | None] = [*range(run.n_clusters), None, None]
+    shares = parts.shares[document]
+    order = [column for column in np.argsort(-shares, kind="stable").tolist() if shares[column] > 0]
+    content = {
+        "id": parts.ids[document],
+        "words": int(parts.n_words[document]),
+        "shares": [
+            {"cluster": clusters[place], "label": names[place], "share": float(shares[place])} for place in order
+        ],
+        "parts": [
+            {
+                "id": f"{parts.ids[document]}#{number}",
+                "words": int(parts.words[row]),
+                "cluster": clusters[parts.shown[row]],
+            }
+            for number, row in enumerate(rows.tolist(), 1)
+        ],
+    }
+    return Explanation("document in parts", content)
 
 
 def _names_of(run: Run, row: int) -> dict[str, str]:

@@ -22,6 +22,7 @@ from doccluster.corpus.columns import type_of
 from doccluster.corpus.dates import DateCounts
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
+from doccluster.pipeline.run_arguments import with_parts
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
@@ -146,9 +147,12 @@ def inspect_source(
     source: object,
     *,
     reader: Mapping[str, object] | None = None,
+    parts: str | int | None = None,
     progress: Progress = silent,
 ) -> Inspection:
     """Count what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
+
+    With `parts`, as for `run`, what is said is of the parts.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def inspect_source(
     >>> found.n_documents, found.n_same_text, found.reasons, dict(found.languages)
     (2, 1, {'empty': 1}, {'english': 1.0})
     """
-    documents_read = read_source(source, reader=reader or {}, progress=progress)
+    documents_read = read_source(source, reader=with_parts(reader, parts) or {}, progress=progress)
     progress("describe", 0)
     facts: dict[str, Any] = {
         "n_documents": len(documents_read.documents),
@@ -180,7 +184,7 @@ def inspect_source(
 
 def _of_texts(corpus: Corpus, lengths: Integers) -> dict[str, object]:
     distinct = {checksum([text]) for text in LOOPS.over(corpus.texts)}
-    writing = survey_writing(corpus.texts)
+    writing, whole = survey_writing(corpus.texts), corpus.source_rows.whole
     return {
         "lengths": {
             "least": int(lengths.min()),
@@ -191,7 +195,9 @@ def _of_texts(corpus: Corpus, lengths: Integers) -> dict[str, object]:
         "n_same_text": len(corpus) - len(distinct),
         "languages": dict(writing.languages),
         "scripts": dict(writing.scripts),
-        "division": corpus.division,
+        "division": corpus.division
+        if whole is None
+        else f"parts of {len(whole.places):,} documents; {corpus.division}",
         "text_columns": corpus.text_columns,
     }
 

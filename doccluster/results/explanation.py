@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +30,7 @@ class Explanation:
 
     Attributes
     ----------
-    kind : {"clusters", "tree", "node", "cluster", "document", "two clusters"}
+    kind : {"clusters", "tree", "node", "cluster", "document", "document in parts", "two clusters"}
         What is explained.
     content : mapping
         As ``doccluster explain --json`` prints it.
@@ -91,7 +92,10 @@ def _cluster(facts: Data) -> Iterator[str]:
     yield number if facts["called"] == number else f"{number}: {facts['called']}"
     if facts["beneath"]:
         yield f"  {facts['beneath']}"
-    yield f"  {facts['size']:,} of {facts['n_documents']:,} documents"
+    of_documents = facts.get("of_documents")
+    origin = "" if of_documents is None else f", of {of_documents:,} document{'' if of_documents == 1 else 's'}"
+    remark = f" ({facts['remark']})" if facts.get("remark") else ""
+    yield f"  {facts['size']:,} of {facts['n_documents']:,} {facts.get('rows', 'documents')}{origin}{remark}"
     meaning = f" of words, {facts['meaning']['similarity']:.3f} of meaning" if "meaning" in facts else ""
     yield f"  similarity {facts['similarity']:.3f}{meaning}"
     several = facts["n_clusters"] > 1
@@ -138,6 +142,21 @@ def _document(facts: Data) -> Iterator[str]:
             yield f"  {by} decides more than {than}: {margins}"
     if facts["by_counts"] is not None and margin < 0:
         yield f"  it is in {number} by {BY_COUNTS if facts['by_counts'] else BY_ROWS}; {next_best} is more similar"
+
+
+def _document_in_parts(facts: Data) -> Iterator[str]:
+    yield facts["id"]
+    n_parts = len(facts["parts"])
+    yield f"  {facts['words']:,} words in {n_parts:,} part{'' if n_parts == 1 else 's'}"
+    for share in facts["shares"]:
+        place = "" if share["cluster"] is None else f"  cluster {share['cluster']}"
+        yield f"  {share['share']:6.1%}{place}  {share['label'] or 'no known word'}"
+    yield "its parts in order (part: cluster)"
+    numbers = [
+        f"{place}: {'-' if part['cluster'] is None else part['cluster']}"
+        for place, part in enumerate(facts["parts"], 1)
+    ]
+    yield from textwrap.wrap(", ".join(numbers), 76, initial_indent="  ", subsequent_indent="  ")
 
 
 def _two_clusters(facts: Data) -> Iterator[str]:
@@ -197,5 +216,6 @@ _WORDS = {
     "node": _node,
     "cluster": _cluster,
     "document": _document,
+    "document in parts": _document_in_parts,
     "two clusters": _two_clusters,
 }

@@ -74,6 +74,13 @@ class Overview:
     similarity: float  # the mean cosine of its documents to its centroid; nan for Other, which has none
     beneath: str = ""  # what a line has below the name: of a story its words, of others the headline as an example
     period: str = "day"  # what the dates of the run name: a "year", a "month" or a "day"
+    n_documents: int | None = None  # that its parts are of, of a run in parts
+    mostly_of: str = ""  # the document that nearly all of its words are of
+
+    @property
+    def remark(self) -> str:
+        """Which document nearly all of its words are of, in words; empty where they are of several."""
+        return f"nearly all of {self.mostly_of}" if self.mostly_of else ""
 
     def iso(self, day: date | None) -> str | None:
         """Return the first or the last date as ISO 8601 text, as precise as the dates of the run are."""
@@ -103,6 +110,9 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
         # a column with codes is one without any outlet
         named = () if isinstance(outlets, CodedColumn) else (outlets[row] for row in members.tolist())
         counts = Counter(filter(None, named))
+        n_documents, of_one = None, None
+        if run.parts is not None and level.name == run.around.shown:
+            n_documents, of_one = run.parts.documents_in(cluster.cluster)
         headline, is_beginning = _headline(run, cluster, shared, endings)
         words = cluster.label if not cluster.name else ", ".join(cluster.terms[:N_WORDS])
         no_words = words in ("", f"cluster {cluster.cluster}")
@@ -123,6 +133,8 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if cluster in other_clusters else float(run.similarity[members].mean()),
                 period=period,
+                n_documents=n_documents,
+                mostly_of="" if of_one is None or run.parts is None else run.parts.ids[of_one],
             )
         )
     return tuple(overviews)

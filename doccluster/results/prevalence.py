@@ -17,6 +17,7 @@ from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import RandomState, as_generator
 from doccluster.corpus.columns import kept_name, type_of
 from doccluster.corpus.dates import PERIODS
+from doccluster.corpus.source_rows import PART_COLUMNS
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
 from doccluster.results.views import Prevalence
@@ -28,6 +29,8 @@ MIN_GROUP = 5  # documents of a group that is compared
 MAX_GROUPS = 200
 MAX_NUMBERS = 10  # different numbers of a column whose values are groups; of more, quarters are
 N_BOOTSTRAP = 1_000
+N_PERMUTED = 9_999  # of documents in parts
+ROUNDING = 1e-9  # of sums of shares that are equal
 NORMAL_QUANTILE = 1.959964  # of 97.5 %
 
 
@@ -59,15 +62,19 @@ def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalenc
     import pandas as pd
     from scipy import stats
 
-    counted = group_counts(run, by)
+    counted, rng = group_counts(run, by), as_generator(random_state)
     counts = counted.counts
-    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
-    overall = of_cluster / n_documents
+    of_cluster, of_group = counts.sum(axis=1, keepdims=True), np.rint(counts.sum(axis=0)).astype(np.int64)
+    overall = of_cluster / of_group.sum()
     share, wilson_low, wilson_high = wilson(counts, of_group)
-    low, high = _bootstrap(counts, as_generator(random_state))
-    given = n_documents, of_cluster, of_group
-    tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
-    p = np.minimum(1.0, 2 * np.minimum(*tails))
+    if counted.drawn is None:
+        low, high = _bootstrap(counts, rng)
+        given = of_group.sum(), of_cluster, of_group
+        tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
+        p = np.minimum(1.0, 2 * np.minimum(*tails))
+    else:
+        low, high = _bootstrap_of_shares(*counted.drawn, of_group.size, rng)
+        p = _permuted(*counted.drawn, of_group.size, rng)
     cluster, group = np.indices(counts.shape)
     columns = {
         "cluster": cluster,
@@ -89,13 +96,18 @@ def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalenc
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """How many documents of each cluster (row of `counts`, Other last) are in each group (column)."""
+    """How many documents of each cluster (row of `counts`, Other last) are in each group (column).
+
+    Documents in parts count in each cluster by their share, and are drawn as wholes: `drawn` has the shares of each,
+    of shape (n_documents, n_clusters), and its group.
+    """
 
     by: str
     groups: list[str]
     labels: list[str]
-    counts: Integers
+    counts: Any
     notes: tuple[str, ...]
+    drawn: tuple[Floats, Integers] | None = None
 
 
 def group_counts(run: Run, by: str) -> GroupCounts:
@@ -103,6 +115,8 @@ def group_counts(run: Run, by: str) -> GroupCounts:
     if not isinstance(by, str):
         raise InputError("is not a column", argument="by", received=by, expected="the name of one")
     values, notes = group_of_documents(run, by)
+    if run.parts is not None:
+        values = values[first_parts(run)]
     names, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
     is_group = (sizes >= MIN_GROUP) & (names != "")
     if n_missing := int(sizes[names == ""].sum()):
@@ -124,12 +138,32 @@ def group_counts(run: Run, by: str) -> GroupCounts:
     counted = is_group[codes]
     place = np.cumsum(is_group) - 1
     n_clusters = run.n_clusters + bool(run.n_other)
+    labels = [cluster.label for cluster in run.clusters] + ["Other"] * bool(run.n_other)
+    if run.parts is not None:
+        shares, group = _shares_of_placed(run)[counted], place[codes[counted]]
+        of_groups = sparse.coo_array((np.ones(group.size), (group, np.arange(group.size)))).tocsr()
+        return GroupCounts(by, groups, labels, (of_groups @ shares).T, tuple(notes), (shares, group))
     cells = run.shown_labels[counted], place[codes[counted]]
     counts = (
         sparse.coo_array((np.ones(counted.sum()), cells), shape=(n_clusters, len(groups))).toarray().astype(np.int64)
     )
-    labels = [cluster.label for cluster in run.clusters] + ["Other"] * bool(run.n_other)
     return GroupCounts(by, groups, labels, counts, tuple(notes))
+
+
+def first_parts(run: Run) -> Integers:
+    """Return the row of a part of each document in parts that has a cluster, in their order."""
+    parts = run.parts
+    assert parts is not None  # who calls has looked
+    rows = np.argsort(run.reading_order)[: run.n_documents]  # places of the rows in the order of reading
+    return np.unique(parts.document_of[rows], return_index=True)[1]
+
+
+def _shares_of_placed(run: Run) -> Floats:
+    """Return of each document in parts the share of its words in each cluster (and Other), of those that are in one."""
+    parts = run.parts
+    assert parts is not None  # who calls has looked
+    totals = parts.totals[np.unique(parts.document_of[parts.nearest >= 0]), : run.n_clusters + bool(run.n_other)]
+    return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), 1))
 
 
 def words_over_time(run: Run, cluster: int, by: str = "month", *, n_words: int = 5) -> dict[str, list[str]]:
@@ -170,6 +204,7 @@ def columns_to_group_by(run: Run, n_columns: int) -> list[str]:
             values = group_of_documents(run, column)[0]
         except InputError:
             continue
+        values = values if run.parts is None else values[first_parts(run)]
         sizes = Counter(values[values != ""].tolist())
         if sum(size >= MIN_GROUP for size in sizes.values()) > 1 and len(sizes) <= MAX_GROUPS:
             columns.append(column)
@@ -184,6 +219,10 @@ def group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.object_], list
     Raises InputError if there is no such column, or its values are all the same or all different.
     """
     documents = run.documents
+    if run.parts is not None:  # what a column says of a document counts once
+        if by in PART_COLUMNS[1:]:
+            raise InputError(f"{by!r} is of parts, not of documents", remedy="choose another column")
+        documents = documents.take(first_parts(run))
     notes: list[str] = []
     column = by if by in documents.columns else kept_name(by)
     if column in documents.columns:
@@ -210,7 +249,11 @@ def group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.object_], list
         raise InputError(
             f"{by!r} has a different value for each document", remedy="choose a column whose values come again"
         )
-    return np.asarray(values, dtype=object), notes
+    groups = np.asarray(values, dtype=object)
+    if run.parts is not None:
+        rows = np.argsort(run.reading_order)[: run.n_documents]
+        groups = groups[np.unique(run.parts.document_of[rows], return_inverse=True)[1]]
+    return groups, notes
 
 
 def _quarters(values: Sequence[str]) -> list[str]:
@@ -231,6 +274,39 @@ def wilson(counts: Integers, sizes: Integers) -> tuple[Floats, Floats, Floats]:
     centre = (share + spread / 2) / (1 + spread)
     half = NORMAL_QUANTILE / (1 + spread) * np.sqrt(share * (1 - share) / sizes + spread / (4 * sizes))
     return share, np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+
+
+def _bootstrap_of_shares(
+    shares: Floats, group: Integers, n_groups: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the 95 % intervals of mean shares in samples of all documents, drawn with replacement."""
+    means = np.empty((N_BOOTSTRAP, shares.shape[1], n_groups))
+    for sample in means:
+        drawn = rng.integers(group.size, size=group.size)
+        sizes = np.bincount(group[drawn], minlength=n_groups)
+        sample[:] = _sums_by_group(shares[drawn], group[drawn], n_groups) / np.where(sizes, sizes, np.nan)
+    low, high = np.nanquantile(means, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def _permuted(shares: Floats, group: Integers, n_groups: int, rng: np.random.Generator) -> Floats:
+    """Return two-sided p of the mean share of each cluster in each group, if documents belonged to groups by chance.
+
+    A permutation test: how often a group of the same size, drawn from all documents, is as far from the mean of all.
+    """
+    expected = shares.mean(axis=0)[:, None] * np.bincount(group, minlength=n_groups)
+    distance = np.abs(_sums_by_group(shares, group, n_groups) - expected)
+    n_as_far = np.ones(distance.shape)  # the groups as they are count too
+    for _ in range(N_PERMUTED):
+        sums = _sums_by_group(shares, rng.permutation(group), n_groups)
+        n_as_far += np.abs(sums - expected) >= distance - ROUNDING
+    return np.asarray(n_as_far / (N_PERMUTED + 1))
+
+
+def _sums_by_group(shares: Floats, group: Integers, n_groups: int) -> Floats:
+    """Return the sums of the shares of each cluster in each group."""
+    rows = sparse.csr_array((np.ones(group.size), group, np.arange(group.size + 1)), shape=(group.size, n_groups))
+    return np.asarray((rows.T @ shares).T)
 
 
 def _bootstrap(counts: Integers, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -31,6 +31,7 @@ ROWS_OF_A_PART = 500_000
 N_MEMBERSHIPS = 3
 _NUMBERS = ("cluster", "runner_up", "family", "moves_to", "cluster_1", "cluster_2", "cluster_3")
 _SHARES = ("similarity", "margin", "membership_1", "membership_2", "membership_3")
+_OF_PARTS = ("n_documents", "mostly_of")
 _FLAGS = ("first", "other")
 
 
@@ -133,6 +134,7 @@ def clusters_columns(run: Run) -> Columns:
         "last_date": [facts.iso(facts.last) for facts in overviews],
         "n_outlets": [len(facts.outlets) for facts in overviews],
         "n_copies": [facts.n_copies for facts in overviews],
+        **({} if run.parts is None else {name: [getattr(facts, name) for facts in overviews] for name in _OF_PARTS}),
         "similarity": [round(facts.similarity, DIGITS) for facts in overviews],
         # "cluster 4" does not name it
         "label": ["" if facts.label == f"cluster {facts.cluster}" else facts.label for facts in overviews[:k]],

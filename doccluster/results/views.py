@@ -29,7 +29,8 @@ class Prevalence(ShortRepr):
         cluster, label, group, n (documents in both), share (of the group, 0 to 1), low and high (95 % interval by
         Wilson), bootstrap_low and bootstrap_high (95 %, over documents), lift (share divided by the share in all
         groups), p (two-sided, hypergeometric: does the group have more or fewer than the others), p_holm (corrected
-        for the number of rows).
+        for the number of rows). Of a run in parts a document counts in each cluster by its share: n is a sum of
+        shares, documents are drawn as wholes, and p is of 9,999 permutations of them.
     notes : tuple of str
         Which documents or groups were left out, and why.
     """

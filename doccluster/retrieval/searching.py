@@ -52,6 +52,7 @@ class SearchIndex(ShortRepr):
     levels: tuple[TreeLevel, ...] = ()  # of a run, the coarsest first
     n_shown: int = 0  # how many of them there are down to the clusters that the run shows
     is_searched: Flags | None = None  # all where it is None
+    document_of: Integers | None = None  # of each part, of a run in parts; of a document its best part is found alone
 
     def within(self, cluster: int | str) -> SearchIndex:
         """Return the documents of one cluster of a run ready to be searched: "section:3", or the number of a cluster.
@@ -118,6 +119,13 @@ class SearchIndex(ShortRepr):
             ) from None
 
     def _ranked(self, query: str, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
+        if self.document_of is None:
+            return self._ranked_rows(query, scores, n_hits, ranked_by)
+        rows = self._ranked_rows(query, scores, None, ranked_by)
+        best = np.unique(self.document_of[rows], return_index=True)[1]
+        return rows[np.sort(best)][:n_hits]
+
+    def _ranked_rows(self, query: str, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
         if ranked_by == "bm25":
             return best_documents(scores, n_hits)
         n_ranked = max(N_RERANKED, n_hits or 0)
@@ -262,6 +270,9 @@ def _of_run(folder: Run | str | Path, encoder: object, announce: Announce | None
         None if run.by_meaning is None or run.vectors.meaning is None else run.vectors.meaning.rows,
         run.levels,
         len(run.around.coarser) + 1,
+        document_of=None
+        if run.parts is None
+        else run.parts.document_of[np.argsort(run.reading_order)][: run.n_documents],
     )
 
 
