@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.named_places import Announce, Record
 from doccluster.base.parameter_fields import described_by, parameters_of
 from doccluster.base.progress import Progress, silent
@@ -33,6 +34,7 @@ from doccluster.pipeline.sources import Source, SourceDocuments, read_source
 from doccluster.results.document_frame import plain_where_whole
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model, load_model, model_of
+from doccluster.results.shares import DocumentParts, shares_columns
 from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6
@@ -85,6 +87,8 @@ def assign_documents(
     Returns
     -------
     DataFrame
+        Of a run in parts documents are cut as then, a line is of a document and its largest share, and the columns of
+        `Run.shares` follow; "other" are parts that fit no cluster.
         Its index is that of a frame or Series, else numbers from 0. Columns id, title, date, cluster, label,
         similarity, runner_up, margin, unknown, new. A document without any term of the model has no cluster, or where
         clusters are of meaning too, one without similarities. `unknown` is the share of its terms that the run did not
@@ -124,6 +128,8 @@ def assign_documents(
         return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
+    if reading["reader"].get("parts") is not None:
+        raise InputError("are cut in memory, not in blocks", argument="parts", remedy="leave out the scheduler")
     with block_stages(RunSettings(n_threads=n_threads), scheduler, scratch, announce=announce) as stages:
         documents_read = read_source(stages.parted(Source(source, reading["reader"])), **reading)
         assert documents_read.corpus is not None  # a source in parts is made of texts
@@ -154,6 +160,8 @@ def texts_of_source(run: Run, source: object) -> list[str] | None:
     if kind.paths is not None or kind.is_matrix or is_stream or isinstance(source, Corpus):
         return None
     settings = reader_settings(fitted_model(run), source, {}, as_run=True)
+    if settings.get("parts") is not None:
+        raise InputError("the run is of parts of documents", remedy="call doccluster.assign, which gives their shares")
     return texts_of_rows(source, **{name: value for name, value in settings.items() if name != "keep_boilerplate"})
 
 
@@ -175,12 +183,68 @@ def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments,
         numbers = level.parents[placed.labels] if level.centroids is None else next(finer)
         table[level.name] = np.where(placed.is_empty, "", np.array(level.labels, dtype=object)[numbers])
     table["new"] = placed.is_empty | (placed.has_words & (placed.similarity < limit))
+    document_of = documents_read.source_rows.document_of
+    if document_of is not None:
+        return _table_of_documents(fitted, documents_read, table, document_of)
     table.loc[~placed.has_words, "runner_up"] = pd.NA
     table.loc[~placed.has_words, ["similarity", "margin"]] = np.nan
     rows = replace(documents_read.source_rows, has_ids=False)  # ids are a column here
     if rows.index is not None:
         table.index = rows.index_for(ids)
     return plain_where_whole(table)
+
+
+def _table_of_documents(
+    fitted: Model, documents_read: SourceDocuments, table: pd.DataFrame, document_of: Integers
+) -> pd.DataFrame:
+    """Return the line of each document, for its largest share, and its shares behind that; `table` is of its parts.
+
+    Similarity, margin and `unknown` are means over words: of the parts in the cluster named, and of all. A document is
+    new where most of its words are in parts that are.
+    """
+    k, words = len(fitted.labels), table_words(documents_read)
+    nearest = table["cluster"].fillna(-1).to_numpy(np.int64)
+    shown = np.select([nearest < 0, table["new"].to_numpy(bool)], [k + 1, k], nearest)
+    first = np.flatnonzero(np.diff(document_of, prepend=-1))
+    ids = [name.rpartition("#")[0] for name in table["id"].iloc[first]]
+    parts = DocumentParts(ids, document_of, words, nearest, shown, k)
+    in_largest = nearest == parts.largest[document_of]
+
+    def mean(column: str, chosen: Flags) -> Floats:
+        values = table[column].to_numpy(np.float64, na_value=np.nan)
+        weights = np.where(chosen & ~np.isnan(values), words, 0)
+        sums = np.bincount(document_of, weights * np.nan_to_num(values), len(ids))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.round(sums / np.bincount(document_of, weights, len(ids)), DIGITS))
+
+    lines = table.iloc[first].assign(id=ids)
+    standing = np.full(len(ids), -1)
+    standing[document_of[parts.standing]] = parts.standing  # of the same cluster, unless all of it is new
+    order = np.argsort(-parts.totals[:, :k], axis=1, kind="stable")
+    second = order[:, 1] if k > 1 else np.full(len(ids), -1)
+    has_second = (second >= 0) & (np.take_along_axis(parts.totals, np.maximum(second, 0)[:, None], 1)[:, 0] > 0)
+    lines["cluster"] = pd.array(np.where(parts.largest < 0, 0, parts.largest), dtype="Int64")
+    lines["runner_up"] = pd.array(np.where(has_second, second, 0), dtype="Int64")
+    lines.loc[parts.largest < 0, "cluster"] = pd.NA
+    lines.loc[~has_second, "runner_up"] = pd.NA
+    lines["label"] = ["" if cluster < 0 else fitted.labels[cluster] for cluster in parts.largest.tolist()]
+    for column in ("similarity", "margin"):
+        lines[column] = mean(column, in_largest)
+    lines["unknown"] = mean("unknown", np.ones(words.size, np.bool_))
+    for level in fitted.levels:
+        lines[level.name] = np.where(standing < 0, "", table[level.name].to_numpy()[standing])
+    lines["new"] = 2 * (parts.shares[:, k] + parts.shares[:, k + 1]) > 1
+    whole = documents_read.source_rows.whole
+    assert whole is not None  # parts are of documents
+    lines.index = pd.RangeIndex(len(ids)) if whole.index is None else whole.index_for(ids)
+    return plain_where_whole(lines).assign(**shares_columns(parts))
+
+
+def table_words(documents_read: SourceDocuments) -> Integers:
+    """Return the words of each part that was read."""
+    corpus = documents_read.corpus
+    assert corpus is not None  # what is in parts has texts
+    return np.fromiter(map(int, corpus.column("words")), np.int64, len(corpus))
 
 
 def chosen_threshold(model: Model, threshold: float | None) -> float:
