@@ -13,7 +13,7 @@ from doccluster.base.progress import LOOPS
 from doccluster.corpus.dates import PERIODS, period_of
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.labeling.profiles import ClusterDescription, Representative
-from doccluster.report.wording import date_words, one_line, safe_link, span_words
+from doccluster.report.wording import counted, date_words, one_line, safe_link, span_words
 from doccluster.results.overview import OTHER, Overview, as_date, days_of, first_sentence, outlets_of
 from doccluster.results.record import Run
 
@@ -86,6 +86,7 @@ class StoryCard:
     is_other: bool = False
     named_by: str = ""  # the model that chose the headline
     period: str = "day"  # what the dates of the run name
+    origin: str = ""  # from how many documents its parts are, of a run in parts
 
     @property
     def lead(self) -> DocumentLine | None:
@@ -254,7 +255,15 @@ def _story(
         is_other=is_other,
         period=facts.period,
         named_by=one_line(cluster.named_by, 60),
+        origin=one_line(_origin(facts), 120),
     )
+
+
+def _origin(facts: Overview) -> str:
+    """Return in words from how many documents the parts of a cluster are."""
+    if facts.n_documents is None:
+        return ""
+    return f"from {counted(facts.n_documents, 'document')}{f', {facts.remark}' if facts.remark else ''}"
 
 
 def _representative(lines: Lines, representative: Representative, members: npt.NDArray[np.int64]) -> DocumentLine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -27,8 +28,10 @@ from doccluster.report.quality import (
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.story_cards import HEADLINE_LENGTH, StoryCard, StorySection, sections_of, stories_of
 from doccluster.report.wording import counted, decimal, one_line, span_words
-from doccluster.results.overview import Overview, as_date, overview
+from doccluster.results.overview import OTHER, Overview, as_date, overview
 from doccluster.results.record import Provenance, Run
+
+MAX_STRIPS = 200  # documents in parts that the page shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,9 @@ class Summary:
     provenance: Provenance
     started: str
     parameters: tuple[tuple[str, str], ...]
+    row: str = "document"  # what is clustered
+    strips: tuple[DocumentStrip, ...] = ()  # of a run in parts
+    n_hidden_documents: int = 0
 
     @property
     def n_hidden_stories(self) -> int:
@@ -74,14 +80,72 @@ class Summary:
         return any(story.first for story in self.stories)
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """What follows one another in a document and is in one cluster; None for Other and for none."""
+
+    cluster: int | None
+    n_words: int
+    said: str
+
+    @property
+    def hue(self) -> int:
+        """The hue that the map gives the cluster, in degrees."""
+        return round(((self.cluster or 0) * 137.508 + 200) % 360)
+
+
+@dataclass(frozen=True)
+class LargeShare(Stretch):
+    """The share of a document that is in one cluster."""
+
+    label: str = ""
+    percent: str = ""
+
+
+@dataclass(frozen=True)
+class DocumentStrip:
+    """A document in parts: its largest shares, and its parts in order."""
+
+    name: str
+    n_words: int
+    shares: tuple[LargeShare, ...]
+    stretches: tuple[Stretch, ...]
+
+
+def strips_of(run: Run) -> tuple[DocumentStrip, ...]:
+    """Return the first documents of a run in parts; none of whole documents."""
+    parts = run.parts
+    if parts is None:
+        return ()
+    k, labels = run.n_clusters, [*(one_line(cluster.label, 60) for cluster in run.clusters), OTHER, "no known words"]
+    edges = np.searchsorted(parts.document_of, np.arange(min(len(parts.ids), MAX_STRIPS) + 1))
+    strips = []
+    for document, (first, end) in enumerate(itertools.pairwise(edges.tolist())):
+        shown, words = parts.shown[first:end], parts.words[first:end]
+        starts = np.flatnonzero(np.diff(shown, prepend=-1)).tolist()
+        stretches = []
+        for start, stop in itertools.pairwise([*starts, shown.size]):
+            column, n_words = int(shown[start]), int(words[start:stop].sum())
+            which = f"part {start + 1}" if stop == start + 1 else f"parts {start + 1} to {stop}"
+            said = f"{which}, {counted(n_words, 'word')}: {labels[column]}"
+            stretches.append(Stretch(column if column < k else None, n_words, said))
+        shares = tuple(
+            LargeShare(column if column < k else None, 0, "", labels[column], f"{100 * share:.0f}")
+            for column, share in parts.largest_shares(document)
+        )
+        name = one_line(parts.ids[document], 80)
+        strips.append(DocumentStrip(name, int(parts.n_words[document]), shares, tuple(stretches)))
+    return tuple(strips)
+
+
 def summarize(run: Run) -> Summary:
     """Return all that the report says of a run."""
-    overviews = overview(run)
+    overviews, strips = overview(run), strips_of(run)
     stories = stories_of(run, overviews)
     source = _source(run)
     noun = ("story", "stories") if run.shows_stories else ("cluster", "clusters")
     return Summary(
-        title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, *noun)}",
+        title=f"{_what(run)} in {counted(run.n_clusters, *noun)}",
         source=source,
         sentence=_sentence(run, stories, source, noun),
         citation=_citation(run, source),
@@ -105,7 +169,17 @@ def summarize(run: Run) -> Summary:
         provenance=run.provenance,
         started=_started(run.provenance.started),
         parameters=_parameters(run),
+        row="document" if run.parts is None else "part",
+        strips=strips,
+        n_hidden_documents=0 if run.parts is None else len(run.parts.ids) - len(strips),
     )
+
+
+def _what(run: Run) -> str:
+    """Return in words how many documents, or parts of how many, were clustered."""
+    if run.parts is None:
+        return counted(run.n_documents, "document")
+    return f"{counted(run.n_documents, 'part')} of {counted(len(run.parts.ids), 'document')}"
 
 
 def _source(run: Run) -> str:
@@ -119,14 +193,18 @@ def _source(run: Run) -> str:
 
 
 def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str, noun: tuple[str, str]) -> str:
-    start = counted(run.n_documents, "document") + (f" from {source}" if source else "")
+    start = _what(run) + (f" from {source}" if source else "")
     days = [day for story in stories for day in (story.first, story.last) if day is not None]
     dated = f", dated {span_words(min(days), max(days), stories[0].period).replace(' – ', ' to ')}," if days else ""
     if run.n_clusters == 1:
         return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one {noun[0]}."
     sizes = run.shown_sizes[: run.n_clusters]
     smallest, largest = int(sizes.min()), int(sizes.max())
-    between = f"{smallest:,} each" if smallest == largest else f"{smallest:,} to {largest:,} documents"
+    between = (
+        f"{smallest:,} each"
+        if smallest == largest
+        else f"{smallest:,} to {largest:,} {'documents' if run.parts is None else 'parts'}"
+    )
     remainder = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no {noun[0]}" if run.n_other else ""
     return f"{start}{dated} fall into {run.n_clusters:,} {noun[1]} of {between}{remainder}."
 
@@ -138,7 +216,7 @@ def _citation(run: Run, source: str) -> str:
     how = ", ".join(filter(None, (run.method, f"seed {origin.seed}")))
     data = f" Data: SHA-256 {origin.checksum[:16]}." if origin.checksum else ""
     day = f", {origin.started[:10]}" if origin.started else ""
-    n, k = counted(run.n_documents, "document"), counted(run.n_clusters, "cluster")
+    n, k = _what(run), counted(run.n_clusters, "cluster")
     return one_line(f"{software} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
 
 
@@ -153,7 +231,10 @@ _HEADLINES = (
 
 
 def _facts(run: Run, overviews: Sequence[Overview], noun: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
-    facts = [("Documents", f"{run.n_documents:,}", ""), (noun[1].capitalize(), f"{run.n_clusters:,}", "")]
+    facts = [("Documents", f"{run.n_documents:,}", "")]
+    if run.parts is not None:
+        facts = [("Documents", f"{len(run.parts.ids):,}", ""), ("Parts", f"{run.n_documents:,}", "of these documents")]
+    facts += [(noun[1].capitalize(), f"{run.n_clusters:,}", "")]
     n_outlets = len({name for facts_of_cluster in overviews for name, _ in facts_of_cluster.outlets})
     n_copies = 0 if run.copy_of is None else int(np.count_nonzero(run.copy_of != np.arange(run.n_documents)))
     if n_outlets > 1:
