@@ -198,6 +198,12 @@ class Run(RunValues):
             raise InputError(f"there is no label column {truth!r} to judge by", remedy=f"the run has {there}")
         else:
             truth = self._in_order(truth, "truth")
+        if self.parts is not None and isinstance(truth, dict):  # each document counts once, by its largest share
+            stands = np.isin(np.arange(self.n_documents), self.reading_order[self.parts.standing])
+            truth = {
+                name: [cell if stand else "" for cell, stand in zip(cells, stands, strict=True)]
+                for name, cells in truth.items()
+            }
         return self.partition, truth, self.vectors if vectors is None else self._in_order(vectors, "vectors")
 
     def _in_order(self, table: Any, name: str) -> Any:
