@@ -84,7 +84,7 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
         print_json({"files": [str(path) for path in files], "parameters": parameters})
         return
     shape = f"{parameters['n_documents']:,} documents"
-    groups = "topics" if parameters["kind"] == "zipf" else "clusters"
+    groups = "topics" if parameters["kind"] in ("zipf", "long-documents") else "clusters"
     if groups == "clusters":
         shape += f" x {parameters['n_terms']:,} terms"
     clusters = parameters[f"n_{groups}"]
@@ -205,6 +205,22 @@ def zipf_command(
         corpus = plan_zipf(**parameters)
         files = write_zipf(place, corpus, n_threads=n_threads, progress=progress)
     _finish(files, corpus.parameters, as_json)
+
+
+@generate_command.command("long-documents", cls=Verb, gathers=PARAMETERS)
+@_count("-n", "n_documents", 40, "Documents.")
+@_count("-k", "n_topics", 6, "Topics.")
+@_count("--words", "n_words", 1_500, "Words of a document, about.")
+@_output("long.jsonl", ".jsonl", in_threads=False)
+def long_documents_command(output: str, overwrite: bool, as_json: bool, parameters: dict[str, Any]) -> None:
+    """Long documents of invented words, and beside them what share of each is on which topic."""
+    from doccluster.lab.synthetic import make_long_documents, write_long_documents
+
+    place = _place(output, overwrite, (".jsonl",))
+    with stage_shown("draw", quiet=as_json):
+        made = make_long_documents(**parameters)
+        files = write_long_documents(place, made)
+    _finish(files, made.parameters, as_json)
 
 
 @generate_command.command("like", cls=Verb, gathers={"reading": take_source})

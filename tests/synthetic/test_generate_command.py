@@ -140,3 +140,18 @@ def test_a_kind_that_works_in_one_thread_takes_no_number_of_them(tmp_path, capsy
     code, _, err = run(capsys, "sharma", "-o", tmp_path / "made", "--threads", "2")
     assert code == 2
     assert "No such option" in err
+
+
+def test_long_documents_have_known_shares_beside_them(tmp_path, capsys):
+    code, out, err = run(capsys, "long-documents", "-n", "5", "-k", "3", "--words", "300", "-o", tmp_path / "a.jsonl")
+    assert (code, err) == (0, "")
+    assert "5 documents, 3 topics" in out
+    corpus = read_corpus(tmp_path / "a.jsonl")
+    header, *rows = [line.split(",") for line in (tmp_path / "a-shares.csv").read_text().splitlines()]
+    assert header == ["id", "words", "topic_0", "topic_1", "topic_2"]
+    assert [row[0] for row in rows] == list(corpus.ids)
+    assert [int(row[1]) for row in rows] == [len(text.split()) for text in corpus.texts]
+    assert all(sum(map(float, row[2:])) == pytest.approx(1, abs=1e-3) for row in rows)
+    before = (tmp_path / "a.jsonl").read_bytes()
+    run(capsys, "long-documents", "-n", "5", "-k", "3", "--words", "300", "-o", tmp_path / "a.jsonl", "--overwrite")
+    assert (tmp_path / "a.jsonl").read_bytes() == before

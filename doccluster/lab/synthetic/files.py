@@ -24,6 +24,7 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
+from doccluster.lab.synthetic.long_documents import LongDocuments
 from doccluster.lab.synthetic.synthetic_vectors import SyntheticVectors
 from doccluster.lab.synthetic.vmf import VmfMixture
 from doccluster.lab.synthetic.zipf import ZipfCorpus, ZipfDocument
@@ -135,6 +136,28 @@ def write_zipf(
                 progress("write", n_written, corpus.n_documents)
 
     return _write_all(place, {place: write}, corpus.parameters)
+
+
+@at_the_door
+def write_long_documents(path: str | os.PathLike[str], made: LongDocuments) -> list[Path]:
+    """Write long documents as JSON lines (.jsonl), and the share of each topic beside them as csv; return the files.
+
+    Raises
+    ------
+    InputError
+        If the name ends otherwise, or a file cannot be written; nothing is then left behind.
+    """
+    place = Path(path)
+    _ending(place, (".jsonl",))
+    names = [f"document{number}" for number in range(1, len(made.texts) + 1)]
+    records = [json.dumps({"id": name, "text": text}) + "\n" for name, text in zip(names, made.texts, strict=True)]
+    shares = made.words / made.words.sum(axis=1, keepdims=True)
+    rows = [["id", "words", *(f"topic_{topic}" for topic in range(shares.shape[1]))]]
+    for name, words, of_topics in zip(names, made.words.sum(axis=1).tolist(), shares.tolist(), strict=True):
+        rows.append([name, str(words), *(f"{share:.4f}" for share in of_topics)])
+    table = "".join(",".join(row) + "\n" for row in rows)
+    beside = place.with_name(f"{place.stem}-shares.csv")
+    return _write_all(place, {place: "".join(records), beside: table}, made.parameters)
 
 
 def json_lines(documents: Sequence[ZipfDocument]) -> bytes:
