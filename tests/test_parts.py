@@ -283,7 +283,7 @@ def test_a_cluster_says_of_how_many_documents_it_is() -> None:
 def test_the_page_shows_documents_as_strips(run: doccluster.Run) -> None:
     page = (folder(run) / "report.html").read_text("utf-8")
     assert page.count('<div class="strip">') == 12
-    assert 'href="#documents"' in page
+    assert 'href="#strips"' in page
     assert f"{run.n_documents} parts of 12 documents" in page
     first = run.to_pandas()["cluster"].iloc[0]
     assert f'<div class="strip"><a href="#cluster-{first}"' in page
@@ -395,6 +395,22 @@ def test_other_functions_take_parts(frame: pd.DataFrame) -> None:
 def test_dated_documents_of_outlets_are_no_stories_in_parts(frame: pd.DataFrame) -> None:
     dated = frame.assign(date=[f"2024-05-{day:02}" for day in range(1, 13)], source=list("abc" * 4))
     assert not doccluster.run(dated, parts="auto", **QUICK).shows_stories
+
+
+def test_a_document_that_is_an_example_stands_for_its_parts(frame: pd.DataFrame) -> None:
+    topics = [doccluster.Topic("Ships", examples=("speech 0",))]
+    run = doccluster.run(frame, n_clusters=4, parts="auto", topics=topics, **QUICK)
+    named = next(cluster.cluster for cluster in run.clusters if cluster.label == "Ships")
+    assert run.shares().loc["speech 0", f"cluster_{named}"] == 1
+
+
+def test_the_title_of_a_document_names_no_cluster(frame: pd.DataFrame) -> None:
+    from doccluster.results.overview import overview
+
+    titled = frame.assign(title=[f"Zanzibar address number {number}" for number in range(12)])
+    run = doccluster.run(titled, n_clusters=4, parts="auto", **QUICK)
+    assert all("Zanzibar" not in f"{facts.headline} {facts.label}" for facts in overview(run))
+    assert run.to_pandas()["title"].iloc[0] == "Zanzibar address number 0"
 
 
 def test_merging_clusters_keeps_the_shares(run: doccluster.Run) -> None:

@@ -84,7 +84,7 @@ def guide_clusters(fit: Fit, prepared: Prepared, stages: Stages) -> Fit:
     vectors, topics, without_terms = prepared.vectors, stages.settings.topics, frozenset(prepared.empty.ids)
     how: dict[str, Any] = {"n_threads": stages.n_threads, "progress": stages.progress}
     growing = np.array([number for number, topic in enumerate(topics) if topic.words or topic.examples])
-    guides = _guides([topics[number] for number in growing], prepared, without_terms)
+    guides = _guides([_with_parts(topics[number], prepared) for number in growing], prepared, without_terms)
     rows = vectors.documents.unit
     k = fit.partition.n_clusters
     counts = vectors.counts if fit.rule is not None and fit.rule.on_counts else None
@@ -122,6 +122,16 @@ def guide_clusters(fit: Fit, prepared: Prepared, stages: Stages) -> Fit:
         is_example=np.isin(np.arange(labels.size), np.concatenate(guides.examples)),
         topic_notes=tuple(notes),
     )
+
+
+def _with_parts(topic: Topic, prepared: Prepared) -> Topic:
+    """Return a topic of whose examples those that are documents in parts stand for all of their parts."""
+    if prepared.vectors.next_part is None:
+        return topic
+    names = {name: name.rpartition("#")[0] for name in prepared.documents.ids}
+    whole = set(topic.examples) & set(names.values())
+    parts = [name for name, document in names.items() if document in whole]
+    return replace(topic, examples=(*(example for example in topic.examples if example not in whole), *parts))
 
 
 def _guides(topics: Sequence[Topic], prepared: Prepared, without_terms: Collection[str]) -> Guides:

@@ -77,7 +77,9 @@ def name_clusters(
     Documents that are shown as Other stand for no cluster, and do not count in its size.
     """
     how, vectors, texts, partition = prepared.vectorization, prepared.vectors, prepared.texts, fit.partition
-    titles, outlets = prepared.documents.titles, outlets_of(prepared.documents)
+    # a title is of a document, which its parts share
+    titles = prepared.documents.titles if stages.settings.parts is None else ("",) * len(prepared.documents)
+    outlets = outlets_of(prepared.documents)
     central = () if texts is None else PickedTexts(texts, _most_central(partition, placement, texts))
     # counted while phrases are looked for
     written = written_forms_begun(how, vectors, central, n_documents=vectors.n_documents)

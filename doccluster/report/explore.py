@@ -166,7 +166,7 @@ def group_tables(run: Run, columns: Sequence[str]) -> list[dict[str, Any]]:
             continue
         of_group = counted.counts.sum(axis=0)
         shown = np.argsort(-of_group, kind="stable")[:MAX_GROUPS]
-        counts = counted.counts[:MAX_ROWS, shown]
+        counts = np.round(counted.counts[:MAX_ROWS, shown], 1)  # of documents in parts sums of shares
         cells = zip(counts.tolist(), *((part).tolist() for part in wilson(counts, of_group[shown])), strict=True)
         overall = (counted.counts.sum(axis=1) / of_group.sum()).tolist()
         table = {

@@ -145,7 +145,7 @@ def summarize(run: Run) -> Summary:
     source = _source(run)
     noun = ("story", "stories") if run.shows_stories else ("cluster", "clusters")
     return Summary(
-        title=f"{_what(run)} in {counted(run.n_clusters, *noun)}",
+        title=f"{run.size_told} in {counted(run.n_clusters, *noun)}",
         source=source,
         sentence=_sentence(run, stories, source, noun),
         citation=_citation(run, source),
@@ -175,13 +175,6 @@ def summarize(run: Run) -> Summary:
     )
 
 
-def _what(run: Run) -> str:
-    """Return in words how many documents, or parts of how many, were clustered."""
-    if run.parts is None:
-        return counted(run.n_documents, "document")
-    return f"{counted(run.n_documents, 'part')} of {counted(len(run.parts.ids), 'document')}"
-
-
 def _source(run: Run) -> str:
     """Return the names of what was read, without the folders they lie in."""
     source = run.parameters.get("source")
@@ -193,7 +186,7 @@ def _source(run: Run) -> str:
 
 
 def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str, noun: tuple[str, str]) -> str:
-    start = _what(run) + (f" from {source}" if source else "")
+    start = run.size_told + (f" from {source}" if source else "")
     days = [day for story in stories for day in (story.first, story.last) if day is not None]
     dated = f", dated {span_words(min(days), max(days), stories[0].period).replace(' – ', ' to ')}," if days else ""
     if run.n_clusters == 1:
@@ -216,7 +209,7 @@ def _citation(run: Run, source: str) -> str:
     how = ", ".join(filter(None, (run.method, f"seed {origin.seed}")))
     data = f" Data: SHA-256 {origin.checksum[:16]}." if origin.checksum else ""
     day = f", {origin.started[:10]}" if origin.started else ""
-    n, k = _what(run), counted(run.n_clusters, "cluster")
+    n, k = run.size_told, counted(run.n_clusters, "cluster")
     return one_line(f"{software} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
 
 

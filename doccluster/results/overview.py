@@ -199,7 +199,8 @@ def _headline(
     """Return the headline of a cluster, and whether it is only how a document begins."""
     documents = run.documents
     rows = [document.row for document in described.representatives]
-    titles = [plain_title(documents.titles[row], endings) for row in rows]
+    # a title is of a document, which its parts share
+    titles = [plain_title(documents.titles[row], endings) for row in rows if run.parts is None]
     begins = () if any(titles) else [documents.excerpts[row] for row in rows]
     chosen = choose_headline(titles, begins, shared)
     return chosen or described.label, bool(chosen) and not any(titles)

@@ -280,12 +280,13 @@ def _bootstrap_of_shares(
     shares: Floats, group: Integers, n_groups: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return the 95 % intervals of mean shares in samples of all documents, drawn with replacement."""
-    means = np.empty((N_BOOTSTRAP, shares.shape[1], n_groups))
-    for sample in means:
-        drawn = rng.integers(group.size, size=group.size)
-        sizes = np.bincount(group[drawn], minlength=n_groups)
-        sample[:] = _sums_by_group(shares[drawn], group[drawn], n_groups) / np.where(sizes, sizes, np.nan)
-    low, high = np.nanquantile(means, [0.025, 0.975], axis=0)
+    low, high = np.full((2, shares.shape[1], n_groups), np.nan)
+    times = rng.multinomial(group.size, np.full(group.size, 1 / group.size), size=N_BOOTSTRAP)
+    for number in range(n_groups):
+        members = np.flatnonzero(group == number)
+        drawn = times[:, members]
+        means = (drawn @ shares[members]) / np.maximum(drawn.sum(axis=1, keepdims=True), 1)
+        low[:, number], high[:, number] = np.quantile(means, [0.025, 0.975], axis=0)
     return low, high
 
 

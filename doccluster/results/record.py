@@ -143,7 +143,7 @@ class Run(RunValues):
     def __repr__(self) -> str:
         largest = "; ".join(f"{cluster.label} ({cluster.size:,})" for cluster in self.clusters[:3])
         ellipsis = "; ..." if self.n_clusters > 3 else ""
-        size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
+        size = f"{self.size_told} in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
         return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{ellipsis})")
 
     @cached_property
@@ -274,7 +274,7 @@ class Run(RunValues):
         return report
 
     def _repr_html_(self) -> str:
-        size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
+        size = f"{self.size_told} in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
         shown = list(itertools.islice(self._cluster_rows(), MAX_CLUSTERS_SHOWN))
         remark = "" if self.n_clusters <= len(shown) else f"; the {len(shown)} largest are shown"
         return html_table(

@@ -146,6 +146,13 @@ class RunValues:
         return len(self.documents)
 
     @property
+    def size_told(self) -> str:
+        """How many documents were clustered, or parts of how many, in words."""
+        if self.parts is None:
+            return f"{self.n_documents:,} document{'' if self.n_documents == 1 else 's'}"
+        return f"{self.n_documents:,} parts of {len(self.parts.ids):,} documents"
+
+    @property
     def n_clusters(self) -> int:
         """The number of clusters."""
         return self.partition.n_clusters
