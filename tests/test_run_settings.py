@@ -35,7 +35,7 @@ def arguments(function, *but):
 def test_every_argument_of_the_readers_can_be_written_down():
     of_texts = arguments(read_corpus, "source", "progress")
     of_matrices = arguments(read_matrix, "path", "weighting", "dtype", "drop_empty_columns")
-    of_runs = {"keep_boilerplate"}  # what outlets repeat is left out after reading
+    of_runs = {"keep_boilerplate", "parts"}  # what outlets repeat is left out after reading, and then documents are cut
     assert names(SourceParameters) == of_texts | of_matrices | of_runs
 
 
@@ -47,8 +47,9 @@ def test_the_signature_of_the_reader_is_that_of_its_parameters():
 
 
 def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
+    # a quality only names an algorithm, and parts are an argument of reading
     work = {one.name for one in dataclasses.fields(RunWork)}
-    assert {"source"} | names(RunSettings) | work == arguments(run_pipeline, "quality")  # which only names an algorithm
+    assert {"source"} | names(RunSettings) | work == arguments(run_pipeline, "quality", "parts")
 
 
 OWN_DEFAULTS = {  # where no quality is named; where each source has classes, and files of labels beside them

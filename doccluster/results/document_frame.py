@@ -11,7 +11,7 @@ from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
-from doccluster.results.shares import needed_parts
+from doccluster.results.shares import needed, shares_columns
 
 WRITTEN = ("cluster", "label", "similarity", "runner_up", "margin", "other")
 
@@ -76,9 +76,16 @@ def column_of(run: Run, name: str) -> list[Any]:
     return column
 
 
+def shares_frame(run: Run) -> pd.DataFrame:
+    """Return the table that `Run.shares` describes."""
+    parts, whole = needed(run.parts), run.source_rows.whole
+    assert whole is not None  # parts are of documents
+    return pd.DataFrame(shares_columns(parts), index=whole.index_for(parts.ids))
+
+
 def _column_of_documents(run: Run, name: str) -> list[Any]:
     """Return a column for the documents of a run in parts: their largest share, or what the source says of them."""
-    parts, whole = needed_parts(run), run.source_rows.whole
+    parts, whole = needed(run.parts), run.source_rows.whole
     assert whole is not None  # parts are of documents
     table = document_frame(run).iloc[np.flatnonzero(np.diff(parts.document_of, prepend=-1))]
     of_parts = ("similarity", "runner_up", "margin", "part_of", "part", "words", *(level.name for level in run.levels))

@@ -252,7 +252,7 @@ class Run(RunValues):
         >>> run.shares()[["cluster_0", "cluster_1"]].round(1).to_numpy().tolist()
         [[0.6, 0.4], [1.0, 0.0], [0.0, 1.0]]
         """
-        frame: pd.DataFrame = load("doccluster.results.shares:shares_frame")(self)
+        frame: pd.DataFrame = load("doccluster.results.document_frame:shares_frame")(self)
         return frame
 
     def to_latex(self) -> str:

@@ -39,9 +39,9 @@ from doccluster.results.run_tables import (
     clusters_columns,
     levels_columns,
     scores_columns,
+    shares_tables,
     skipped_columns,
 )
-from doccluster.results.shares import shares_tables
 from doccluster.results.storage import (
     as_damage,
     damaged,

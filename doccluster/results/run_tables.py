@@ -1,4 +1,4 @@
-"""The four tables of a run, column by column: assignments (also as Parquet parts), clusters, scores, skipped."""
+"""The tables of a run, column by column: assignments (also as Parquet parts), shares, clusters, scores, skipped."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from doccluster.corpus.columns import kept_names, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS
 from doccluster.results.overview import overview
+from doccluster.results.shares import needed, shares_columns
 
 if TYPE_CHECKING:
     from doccluster.results.document_table import DocumentTable
@@ -151,6 +152,14 @@ def clusters_columns(run: Run) -> Columns:
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
     table["name"] = [storable(facts.name) for facts in overviews]
     return {name: values + [None] * (len(overviews) - len(values)) for name, values in table.items()}
+
+
+def shares_tables(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Columns]:
+    """Yield the rows of shares.csv, some at a time, of a run in parts."""
+    parts = needed(run.parts)
+    for start in range(0, len(parts.ids), n_rows):
+        rows = slice(start, start + n_rows)
+        yield {"id": [*map(storable, parts.ids[rows])], **shares_columns(parts, rows)}
 
 
 def levels_columns(run: Run) -> Columns:

@@ -275,7 +275,11 @@ class RunValues:
     @cached_property
     def parts(self) -> DocumentParts | None:
         """The documents of a run in parts, with the part of each that is in each cluster; None of whole documents."""
-        return parts_of(self)
+        document_of, tables = self.source_rows.document_of, (self.documents, self.empty_documents)
+        if document_of is None:
+            return None
+        labels = self.partition.labels, self.shown_labels, self.n_clusters
+        return parts_of(tables, document_of, self.reading_order, *labels)
 
     @property
     def cluster_scores(self) -> dict[str, Floats]:

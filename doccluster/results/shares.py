@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,9 @@ from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.truth import coverage_note
 from doccluster.results.document_table import DocumentTable
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from doccluster.results.record import Run
-    from doccluster.results.run_values import RunValues
-
 DIGITS = 6
 N_LARGEST = 3  # shares that are shown of a document
 NEARLY_ALL = 0.8  # of the words of a cluster, for a remark that they are of one document
-ROWS_AT_A_TIME = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,30 +88,31 @@ class DocumentParts(ShortRepr):
         return totals.reshape(-1, width).astype(np.int64)
 
 
-def parts_of(run: RunValues) -> DocumentParts | None:
-    """Return the documents of a run that stand in parts; None where rows are whole documents.
+def needed(parts: DocumentParts | None) -> DocumentParts:
+    """Return the parts of the documents of a run. Raises InputError if its rows are whole documents."""
+    if parts is None:
+        raise InputError("the run is of whole documents, each in one cluster", remedy="make it in parts: parts='auto'")
+    return parts
 
-    Raises SchemaError if its record does not say how many words they have.
+
+def parts_of(
+    tables: Sequence[DocumentTable], document_of: Integers, order: Integers, nearest: Integers, shown: Integers, k: int
+) -> DocumentParts:
+    """Return the documents whose parts are the rows of some tables, one below the other, which are read in an `order`.
+
+    `nearest` and `shown` are those of the first table; rows of the others have no cluster. Raises SchemaError if their
+    words are not said.
     """
-    document_of, order = run.source_rows.document_of, run.reading_order
-    if document_of is None:
-        return None
-    tables, k = (run.documents, run.empty_documents), run.n_clusters
     ids = [name for table in tables for name in table.ids]
     try:
         words = np.array([int(cell) for table in tables if len(table) for cell in table.columns["words"]], np.int64)
     except (ValueError, KeyError) as error:
         raise SchemaError(f"the run does not say how many words its parts have ({error})") from error
-    without = np.full(len(run.empty_documents), k + 1)
-    first = order[np.flatnonzero(np.diff(document_of, prepend=-1))]
-    return DocumentParts(
-        tuple(ids[row].rpartition("#")[0] for row in first.tolist()),
-        document_of,
-        words[order],
-        np.concatenate([run.partition.labels, np.full(without.size, -1)])[order],
-        np.concatenate([run.shown_labels, without])[order],
-        k,
-    )
+    without = np.ones(len(ids) - nearest.size, np.int64)
+    nearest, shown = np.append(nearest, -without)[order], np.append(shown, without * (k + 1))[order]
+    first = order[np.flatnonzero(np.diff(document_of, prepend=-1))].tolist()
+    names = [ids[row].rpartition("#")[0] for row in first]
+    return DocumentParts(names, document_of, words[order], nearest, shown, k)
 
 
 def shares_columns(parts: DocumentParts, rows: slice = slice(None)) -> dict[str, list[Any]]:
@@ -126,30 +120,6 @@ def shares_columns(parts: DocumentParts, rows: slice = slice(None)) -> dict[str,
     names = [*(f"cluster_{number}" for number in range(parts.n_clusters)), "other", "none"]
     columns: dict[str, list[Any]] = {"words": parts.n_words[rows].tolist()}
     return columns | dict(zip(names, np.round(parts.shares[rows], DIGITS).T.tolist(), strict=True))
-
-
-def shares_tables(run: Run) -> Iterator[dict[str, list[Any]]]:
-    """Yield the rows of shares.csv, some at a time."""
-    parts = needed_parts(run)
-    for start in range(0, max(1, len(parts.ids)), ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
-        yield {"id": list(parts.ids[rows]), **shares_columns(parts, rows)}
-
-
-def shares_frame(run: Run) -> pd.DataFrame:
-    """Return the table that `Run.shares` describes."""
-    import pandas as pd
-
-    parts, whole = needed_parts(run), run.source_rows.whole
-    assert whole is not None  # parts are of documents
-    return pd.DataFrame(shares_columns(parts), index=whole.index_for(parts.ids))
-
-
-def needed_parts(run: Run) -> DocumentParts:
-    """Return the documents of a run that stand in parts. Raises InputError if rows are whole documents."""
-    if run.parts is None:
-        raise InputError("the run is of whole documents, each in one cluster", remedy="make it in parts: parts='auto'")
-    return run.parts
 
 
 def parts_with_terms(documents: DocumentTable, partition: Partition) -> DocumentParts:
