@@ -9,7 +9,7 @@ import numpy as np
 
 from doccluster.base.arrays import Integers
 from doccluster.corpus.document import Corpus
-from doccluster.corpus.source_rows import PART_COLUMNS
+from doccluster.corpus.source_rows import name_beside_parts
 from doccluster.text.scripts import count_words
 from doccluster.text.text_parts import checked_rule, cut_text
 
@@ -23,7 +23,7 @@ def corpus_in_parts(corpus: Corpus, rule: object) -> Corpus:
 
     >>> parts = corpus_in_parts(Corpus(ids=["a", "b"], texts=["It rains. It pours.", "Snow."]), "sentences")
     >>> parts.ids, list(parts.column("words"))
-    (('a#1', 'a#2', 'b#1'), ('2', '2', '1'))
+    (('a#1', 'a#2', 'b#1'), ['2', '2', '1'])
     """
     rule = checked_rule(rule)
     cut_texts = [cut_text(text, rule) or [""] for text in corpus.texts]
@@ -33,7 +33,7 @@ def corpus_in_parts(corpus: Corpus, rule: object) -> Corpus:
 
     def of_parts(columns: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
         return {
-            f"source.{name}" if name in PART_COLUMNS else name: tuple(values[row] for row in document_of.tolist())
+            name_beside_parts(name): tuple(values[row] for row in document_of.tolist())
             for name, values in columns.items()
         }
 

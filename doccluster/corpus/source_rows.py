@@ -81,9 +81,9 @@ class SourceRows:
 
     def in_parts(self, document_of: Integers) -> SourceRows:
         """Return rows that are parts of these documents, named by ids, each with the columns of its document."""
-        columns = {
-            f"source.{name}" if name in PART_COLUMNS else name: None if values is None else values[document_of]
-            for name, values in self.columns.items()
+        named = {name_beside_parts(name): values for name, values in self.columns.items()}
+        columns: dict[str, Any] = {
+            name: None if values is None else values[document_of] for name, values in named.items()
         }
         places = np.arange(document_of.size)
         columns["part_of"] = None
@@ -184,6 +184,11 @@ class SourceRows:
         if orders:
             return np.array(orders[0], np.int64)
         raise InputError(f"the index of {name} or of the documents has {repeated[0]!r} more than once", remedy=remedy)
+
+
+def name_beside_parts(name: str) -> str:
+    """Return the name of a column of the source where documents stand in parts."""
+    return f"source.{name}" if name in PART_COLUMNS else name
 
 
 def names_of(table: object) -> Any:

@@ -61,7 +61,7 @@ class Summary:
     started: str
     parameters: tuple[tuple[str, str], ...]
     row: str = "document"  # what is clustered
-    strips: tuple[DocumentStrip, ...] = ()  # of a run in parts
+    strips: Sequence[dict[str, Any]] = ()  # of a run in parts
     n_hidden_documents: int = 0
 
     @property
@@ -80,62 +80,33 @@ class Summary:
         return any(story.first for story in self.stories)
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """What follows one another in a document and is in one cluster; None for Other and for none."""
+def strips_of(run: Run) -> list[dict[str, Any]]:
+    """Return the first documents of a run in parts: name, words, largest shares, and stretches that are in one cluster.
 
-    cluster: int | None
-    n_words: int
-    said: str
-
-    @property
-    def hue(self) -> int:
-        """The hue that the map gives the cluster, in degrees."""
-        return round(((self.cluster or 0) * 137.508 + 200) % 360)
-
-
-@dataclass(frozen=True)
-class LargeShare(Stretch):
-    """The share of a document that is in one cluster."""
-
-    label: str = ""
-    percent: str = ""
-
-
-@dataclass(frozen=True)
-class DocumentStrip:
-    """A document in parts: its largest shares, and its parts in order."""
-
-    name: str
-    n_words: int
-    shares: tuple[LargeShare, ...]
-    stretches: tuple[Stretch, ...]
-
-
-def strips_of(run: Run) -> tuple[DocumentStrip, ...]:
-    """Return the first documents of a run in parts; none of whole documents."""
+    None of whole documents. The cluster of what is in Other or in none is None.
+    """
     parts = run.parts
     if parts is None:
-        return ()
+        return []
     k, labels = run.n_clusters, [*(one_line(cluster.label, 60) for cluster in run.clusters), OTHER, "no known words"]
-    edges = np.searchsorted(parts.document_of, np.arange(min(len(parts.ids), MAX_STRIPS) + 1))
+
+    def placed(column: int, **facts: object) -> dict[str, object]:
+        hue = round((column * 137.508 + 200) % 360)  # as the map has it
+        return {"cluster": column if column < k else None, "label": labels[column], "hue": hue, **facts}
+
     strips = []
-    for document, (first, end) in enumerate(itertools.pairwise(edges.tolist())):
-        shown, words = parts.shown[first:end], parts.words[first:end]
+    edges = np.searchsorted(parts.document_of, np.arange(min(len(parts.ids), MAX_STRIPS) + 1)).tolist()
+    for document, (first, end) in enumerate(itertools.pairwise(edges)):
+        shown, stretches = parts.shown[first:end], []
         starts = np.flatnonzero(np.diff(shown, prepend=-1)).tolist()
-        stretches = []
         for start, stop in itertools.pairwise([*starts, shown.size]):
-            column, n_words = int(shown[start]), int(words[start:stop].sum())
-            which = f"part {start + 1}" if stop == start + 1 else f"parts {start + 1} to {stop}"
-            said = f"{which}, {counted(n_words, 'word')}: {labels[column]}"
-            stretches.append(Stretch(column if column < k else None, n_words, said))
-        shares = tuple(
-            LargeShare(column if column < k else None, 0, "", labels[column], f"{100 * share:.0f}")
-            for column, share in parts.largest_shares(document)
-        )
-        name = one_line(parts.ids[document], 80)
-        strips.append(DocumentStrip(name, int(parts.n_words[document]), shares, tuple(stretches)))
-    return tuple(strips)
+            numbers = f"part {stop}" if stop == start + 1 else f"parts {start + 1} to {stop}"
+            n_words = int(parts.words[first + start : first + stop].sum())
+            stretches.append(placed(int(shown[start]), numbers=numbers, n_words=n_words))
+        shares = [placed(column, percent=f"{100 * share:.0f}") for column, share in parts.largest_shares(document)]
+        facts = {"name": one_line(parts.ids[document], 80), "n_words": int(parts.n_words[document])}
+        strips.append({**facts, "shares": shares, "stretches": stretches})
+    return strips
 
 
 def summarize(run: Run) -> Summary:

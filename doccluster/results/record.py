@@ -235,17 +235,15 @@ class Run(RunValues):
         Returns
         -------
         DataFrame
-            One row per document in reading order, with the index of the frame or Series that the run is of, else as
-            `to_pandas` has it. Columns words, cluster_0, cluster_1 ..., other (parts that are shown as Other) and none
-            (parts without a known word); the shares of a row sum to 1.
+            One row per document in reading order, with the index of the frame or Series that the run is of, else its
+            id. Columns words, cluster_0, cluster_1 ..., other (parts that are shown as Other) and none (parts without
+            a known word); the shares of a row sum to 1.
 
         Raises
         ------
         InputError
             If the run is of whole documents.
 
-        Examples
-        --------
         >>> import doccluster
         >>> texts = ["Oil prices rise.\n\nWheat harvest.", "Crude oil prices.", "Rain on the wheat harvest."]
         >>> run = doccluster.run(texts, n_clusters=2, parts="sentences", language="english")
