@@ -248,7 +248,7 @@ class Run(RunValues):
         >>> texts = ["Oil prices rise.\n\nWheat harvest.", "Crude oil prices.", "Rain on the wheat harvest."]
         >>> run = doccluster.run(texts, n_clusters=2, parts="sentences", language="english")
         >>> run.shares()[["cluster_0", "cluster_1"]].round(1).to_numpy().tolist()
-        [[0.6, 0.4], [1.0, 0.0], [0.0, 1.0]]
+        [[0.4, 0.6], [0.0, 1.0], [1.0, 0.0]]
         """
         frame: pd.DataFrame = load("doccluster.results.document_frame:shares_frame")(self)
         return frame

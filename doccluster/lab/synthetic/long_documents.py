@@ -43,7 +43,8 @@ def make_long_documents(
     check_number(n_words, "n_words", PARAGRAPH_WORDS, 1_000_000, "words")
     rng = as_generator(random_state)
     n_paragraphs = min(max(200 * k, 6 * n * n_words // PARAGRAPH_WORDS), 100_000)
-    usual: dict[str, Any] = {"n_stories": k, "story_share": 0.0, "near_duplicates": 0.0}
+    # many stories make topics about equally common
+    usual: dict[str, Any] = {"n_stories": 50 * k, "story_share": 0.0, "near_duplicates": 0.0}
     corpus = plan_zipf(n_paragraphs, n_topics=k, median_length=PARAGRAPH_WORDS, **usual, random_state=rng)
     pools: dict[str, list[str]] = {}
     for paragraph in corpus.documents():
