@@ -209,6 +209,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
         "files": [] if output is None else files_of(output),
         "interrupted": run.provenance.interrupted,
         "n_documents": run.n_documents,
+        **({} if run.parts is None else {"n_whole_documents": len(run.parts.ids)}),
         "n_empty": len(run.empty_documents),
         # a document that was only renamed has been read
         "n_skipped": sum(not skipped.is_renamed for skipped in run.skipped),

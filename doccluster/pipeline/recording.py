@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -67,7 +68,7 @@ def record_run(
     followed = followed_column(
         fit.partition.labels[rows], None if fit.is_other is None else fit.is_other[rows], counted, known
     )
-    parameters = settings.as_parameters(source)
+    notes, parameters = _notes(settings, prepared, fit, followed), settings.as_parameters(source)
     if corpus is not None and corpus.stripped_html:  # new documents are read alike, however few
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     return Run(
@@ -94,7 +95,7 @@ def record_run(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=(*filter(None, _notes(settings, prepared, fit, followed)), *named.notes),
+        notes=(*(of_parts(note) if settings.parts is not None else note for note in filter(None, notes)), *named.notes),
         vectorizer=prepared.vectorization.vectorizer,
         copy_of=prepared.copy_of,
         rule=fit.rule if prepared.apart is None else rule_apart(fit.rule, prepared.apart.factors),
@@ -122,6 +123,15 @@ def _notes(
         yield from prepared.apart.notes(fit.partition.labels, has_meaning=settings.has_meaning)
     yield None if followed is None else followed.told
     yield from fit.notes
+
+
+def of_parts(note: str) -> str:
+    """Return a sentence on rows that are documents as one on parts of them.
+
+    >>> of_parts("2 documents fit no cluster (Other).")
+    '2 parts fit no cluster (Other).'
+    """
+    return re.sub(r"\bdocument(s?)(?= (?:fits? no cluster|on average))", r"part\1", note)
 
 
 def parts_note(prepared: Prepared, settings: RunSettings) -> str | None:

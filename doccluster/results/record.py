@@ -245,7 +245,7 @@ class Run(RunValues):
             If the run is of whole documents.
 
         >>> import doccluster
-        >>> texts = ["Oil prices rise.\n\nWheat harvest.", "Crude oil prices.", "Rain on the wheat harvest."]
+        >>> texts = ["Oil prices rise. Wheat harvest.", "Crude oil prices.", "Rain on the wheat harvest."]
         >>> run = doccluster.run(texts, n_clusters=2, parts="sentences", language="english")
         >>> run.shares()[["cluster_0", "cluster_1"]].round(1).to_numpy().tolist()
         [[0.4, 0.6], [0.0, 1.0], [1.0, 0.0]]
