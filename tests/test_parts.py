@@ -413,6 +413,20 @@ def test_the_title_of_a_document_names_no_cluster(frame: pd.DataFrame) -> None:
     assert run.to_pandas()["title"].iloc[0] == "Zanzibar address number 0"
 
 
+def test_the_vectorizer_of_another_library_keeps_its_terms_and_learns_the_order(frame: pd.DataFrame) -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    run = doccluster.run(frame, n_clusters=4, parts="auto", vectorizer=CountVectorizer(), levels="none")
+    assert run.vectors.next_part is not None
+    assert not any("alone are left out" in note for note in run.notes)
+
+
+def test_one_document_can_stand_in_parts() -> None:
+    run = doccluster.run(long_documents()[0][:1], n_clusters=2, parts="auto", **QUICK)
+    assert run.size_told == "10 parts of 1 document"
+    assert "1 document is clustered in 10 parts." in run.notes
+
+
 def test_merging_clusters_keeps_the_shares(run: doccluster.Run) -> None:
     shares, merged = run.shares(), run.merge(0, 1)
     together = merged.shares().filter(regex=r"cluster_\d")

@@ -145,9 +145,11 @@ def parts_note(prepared: Prepared, settings: RunSettings) -> str | None:
         said = f"These documents are long (median {median:,} words): `--parts auto` clusters them in parts."
         return said if median >= LONG_DOCUMENT else None
     n_documents = int(document_of.max(initial=-1)) + 1
-    left_out = "; terms of one document alone are left out" if has_many_documents(document_of) else ""
+    has_own_terms = has_many_documents(document_of) and getattr(settings.vectorizer, "other", None) is None
+    left_out = "; terms of one document alone are left out" if has_own_terms else ""
     order = "" if settings.algorithm == QUALITIES["default"] else " Their order counts in the default quality alone."
-    return f"{n_documents:,} documents are clustered in {len(corpus):,} parts{left_out}.{order}"
+    documents = "1 document is" if n_documents == 1 else f"{n_documents:,} documents are"
+    return f"{documents} clustered in {len(corpus):,} part{'' if len(corpus) == 1 else 's'}{left_out}.{order}"
 
 
 def median_of_long(texts: Sequence[str]) -> int:

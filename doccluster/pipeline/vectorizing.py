@@ -130,14 +130,18 @@ def vectorize_texts(
     n_threads: int | None,
 ) -> Vectorization:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
+    document_of = corpus.source_rows.document_of  # of documents in parts
     if (used_whole := getattr(options, "other", None)) is not None:
         languages = choose_languages(language) if language != "auto" else survey_writing(corpus.texts).languages
         other = used_whole.unfitted()
-        return Vectorization(vectorize(corpus, other), other, tuple(languages))
+        vectors = vectorize(corpus, other)
+        return Vectorization(
+            vectors if document_of is None else vectors.with_order(document_of), other, tuple(languages)
+        )
     vectorizer, languages, writing = choose_vectorizer(
         corpus.texts, language=language, options=options, may_cut=may_cut, n_threads=n_threads
     )
-    vectors, document_of = vectorize(corpus, vectorizer), corpus.source_rows.document_of
+    vectors = vectorize(corpus, vectorizer)
     if document_of is not None:
         vectors = in_order_of_parts(vectors, vectorizer, document_of)
     return Vectorization(vectors, vectorizer, languages, writing)

@@ -148,9 +148,10 @@ class RunValues:
     @property
     def size_told(self) -> str:
         """How many documents were clustered, or parts of how many, in words."""
-        if self.parts is None:
-            return f"{self.n_documents:,} document{'' if self.n_documents == 1 else 's'}"
-        return f"{self.n_documents:,} parts of {len(self.parts.ids):,} documents"
+        counts = {"document": self.n_documents}
+        if self.parts is not None:
+            counts = {"part": self.n_documents, "document": len(self.parts.ids)}
+        return " of ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
 
     @property
     def n_clusters(self) -> int:
