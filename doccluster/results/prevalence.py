@@ -20,6 +20,7 @@ from doccluster.corpus.dates import PERIODS
 from doccluster.corpus.source_rows import PART_COLUMNS
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
+from doccluster.results.shares import needed
 from doccluster.results.views import Prevalence
 
 if TYPE_CHECKING:
@@ -152,17 +153,12 @@ def group_counts(run: Run, by: str) -> GroupCounts:
 
 def first_parts(run: Run) -> Integers:
     """Return the row of a part of each document in parts that has a cluster, in their order."""
-    parts = run.parts
-    assert parts is not None  # who calls has looked
-    rows = np.argsort(run.reading_order)[: run.n_documents]  # places of the rows in the order of reading
-    return np.unique(parts.document_of[rows], return_index=True)[1]
+    return np.unique(run.document_of, return_index=True)[1]
 
 
 def _shares_of_placed(run: Run) -> Floats:
     """Return of each document in parts the share of its words in each cluster (and Other), of those that are in one."""
-    parts = run.parts
-    assert parts is not None  # who calls has looked
-    totals = parts.totals[np.unique(parts.document_of[parts.nearest >= 0]), : run.n_clusters + bool(run.n_other)]
+    totals = needed(run.parts).totals[np.unique(run.document_of), : run.n_clusters + bool(run.n_other)]
     return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), 1))
 
 
@@ -251,8 +247,7 @@ def group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.object_], list
         )
     groups = np.asarray(values, dtype=object)
     if run.parts is not None:
-        rows = np.argsort(run.reading_order)[: run.n_documents]
-        groups = groups[np.unique(run.parts.document_of[rows], return_inverse=True)[1]]
+        groups = groups[np.unique(run.document_of, return_inverse=True)[1]]
     return groups, notes
 
 

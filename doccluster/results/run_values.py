@@ -25,7 +25,7 @@ from doccluster.corpus.source_rows import SourceRows
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.shares import DocumentParts, parts_of
+from doccluster.results.shares import DocumentParts, needed, parts_of
 from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
 from doccluster.vectors.document_vectors import DocumentVectors
 
@@ -281,6 +281,11 @@ class RunValues:
             return None
         labels = self.partition.labels, self.shown_labels, self.n_clusters
         return parts_of(tables, document_of, self.reading_order, *labels)
+
+    @property
+    def document_of(self) -> Integers:
+        """The document that each row is a part of, by its place in `parts`; of a run in parts."""
+        return needed(self.parts).document_of[self._places]
 
     @property
     def cluster_scores(self) -> dict[str, Floats]:
