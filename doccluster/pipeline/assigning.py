@@ -202,7 +202,9 @@ def _table_of_documents(
     Similarity, margin and `unknown` are means over words: of the parts in the cluster named, and of all. A document is
     new where most of its words are in parts that are.
     """
-    k, words = len(fitted.labels), table_words(documents_read)
+    corpus = documents_read.corpus
+    assert corpus is not None  # what is in parts has texts
+    k, words = len(fitted.labels), np.fromiter(map(int, corpus.column("words")), np.int64, len(corpus))
     nearest = table["cluster"].fillna(-1).to_numpy(np.int64)
     shown = np.select([nearest < 0, table["new"].to_numpy(bool)], [k + 1, k], nearest)
     first = np.flatnonzero(np.diff(document_of, prepend=-1))
@@ -235,16 +237,8 @@ def _table_of_documents(
         lines[level.name] = np.where(standing < 0, "", table[level.name].to_numpy()[standing])
     lines["new"] = 2 * (parts.shares[:, k] + parts.shares[:, k + 1]) > 1
     whole = documents_read.source_rows.whole
-    assert whole is not None  # parts are of documents
-    lines.index = pd.RangeIndex(len(ids)) if whole.index is None else whole.index_for(ids)
+    lines.index = pd.RangeIndex(len(ids)) if whole is None or whole.index is None else whole.index_for(ids)
     return plain_where_whole(lines).assign(**shares_columns(parts))
-
-
-def table_words(documents_read: SourceDocuments) -> Integers:
-    """Return the words of each part that was read."""
-    corpus = documents_read.corpus
-    assert corpus is not None  # what is in parts has texts
-    return np.fromiter(map(int, corpus.column("words")), np.int64, len(corpus))
 
 
 def chosen_threshold(model: Model, threshold: float | None) -> float:

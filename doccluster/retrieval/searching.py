@@ -270,9 +270,7 @@ def _of_run(folder: Run | str | Path, encoder: object, announce: Announce | None
         None if run.by_meaning is None or run.vectors.meaning is None else run.vectors.meaning.rows,
         run.levels,
         len(run.around.coarser) + 1,
-        document_of=None
-        if run.parts is None
-        else run.parts.document_of[np.argsort(run.reading_order)][: run.n_documents],
+        document_of=None if run.parts is None else run.document_of,
     )
 
 
