@@ -188,9 +188,9 @@ class SourceParameters(ReadOptions):
     parts: str | int | None = parameter(
         None,
         "Cluster long documents in parts: auto, paragraphs, sentences, pages, turns (of speakers), or about N words "
-        "each. With auto documents of 200 words or more are cut at headings, speakers, paragraphs and ends of sentences "
-        "into parts of about 100 words. `shares.csv` and ``run.shares()`` then say what share of each document is in "
-        "which cluster.",
+        "each. With auto documents of 200 words or more are cut at headings, speakers, paragraphs and ends of "
+        "sentences into parts of about 100 words. `shares.csv` and ``run.shares()`` then say what share of each "
+        "document is in which cluster.",
         type="str or int",
         value="RULE",
         check=checked_rule,
