@@ -31,7 +31,7 @@ from doccluster.vectors import DocumentVectors
 CORPORA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "corpora"
 REUTERS_CLASSES = ("earn", "acq", "money-fx", "interest", "crude", "trade")
 N_DOCUMENTS, N_NOVELS, NOVEL_WORDS, N_NAMES = 150, 12, 15_000, 8
-WORDS_PER_NAME = 12
+WORDS_PER_NAME = 16
 LEAST = 20  # words of a paragraph that is taken
 SYLLABLES = ("ba", "do", "ki", "lu", "me", "no", "ra", "si", "tu", "va", "we", "zo")
 
@@ -113,7 +113,7 @@ def stream(messages: list[list[str]], rng: np.random.Generator) -> Iterator[str]
 def with_names(
     documents: list[str], classes: list[np.ndarray], rng: np.random.Generator
 ) -> tuple[list[str], list[np.ndarray]]:
-    """Return documents in which one word in twelve is followed by one of eight names of the document's own."""
+    """Return documents in which one word in sixteen is followed by one of eight names of the document's own."""
     named, classes_of_words = [], []
     for number, (text, of_words) in enumerate(zip(documents, classes, strict=True)):
         names = ["".join(rng.choice(SYLLABLES, 3)).title() + f"{'abcdefghijkl'[number]}o" for _ in range(N_NAMES)]
