@@ -102,7 +102,7 @@ def _lines(cluster: Overview) -> str:
 
 
 def rows_of(run: Run) -> str:
-    """Return what the rows of a run are: documents, or parts of them."""
+    """Return the name of the rows of a run: documents, or parts of them."""
     return "documents" if run.parts is None else "parts"
 
 

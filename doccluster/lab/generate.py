@@ -214,7 +214,8 @@ def zipf_command(
 @_output("long.jsonl", ".jsonl", in_threads=False)
 def long_documents_command(output: str, overwrite: bool, as_json: bool, parameters: dict[str, Any]) -> None:
     """Long documents of invented words, and beside them what share of each is on which topic."""
-    from doccluster.lab.synthetic import make_long_documents, write_long_documents
+    from doccluster.lab.synthetic import make_long_documents
+    from doccluster.lab.synthetic.files import write_long_documents
 
     place = _place(output, overwrite, (".jsonl",))
     with stage_shown("draw", quiet=as_json):

@@ -230,7 +230,7 @@ class Run(RunValues):
         return frame
 
     def shares(self) -> pd.DataFrame:
-        """Return what share of the words of each document is in each cluster, of a run in parts.
+        """Return the share of the words of each document that is in each cluster, of a run in parts.
 
         Returns
         -------

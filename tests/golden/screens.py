@@ -142,6 +142,12 @@ generate sharma -o sharma.npz
 generate sharma -o sharma.mtx --json
 generate zipf -n 30 -k 2 -o zipf.jsonl
 generate zipf -n 30 -k 2 -o zipf.jsonl.gz --json
+generate long-documents -n 6 -k 3 --words 400 -o long.jsonl
+generate long-documents -n 6 -k 3 --words 400 -o long-json.jsonl --json
+run long.jsonl -o parts -k 3 --parts auto
+explain parts document1
+explain parts document1 --json
+prevalence parts --by part_of
 generate like tiny -k 3 -o like.npz
 generate like tiny -k 3 -o like.mtx --json
 """

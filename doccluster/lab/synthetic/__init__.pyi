@@ -1,8 +1,6 @@
-from doccluster.lab.synthetic.files import write_long_documents as write_long_documents
 from doccluster.lab.synthetic.files import write_vectors as write_vectors
 from doccluster.lab.synthetic.files import write_vmf_mixture as write_vmf_mixture
 from doccluster.lab.synthetic.files import write_zipf as write_zipf
-from doccluster.lab.synthetic.long_documents import LongDocuments as LongDocuments
 from doccluster.lab.synthetic.long_documents import make_long_documents as make_long_documents
 from doccluster.lab.synthetic.sharma import make_sharma as make_sharma
 from doccluster.lab.synthetic.sparse_vmf import make_sparse_vmf as make_sparse_vmf
