@@ -82,10 +82,10 @@ def name_clusters(
     outlets = outlets_of(prepared.documents)
     central = () if texts is None else PickedTexts(texts, _most_central(partition, placement, texts))
     # counted while phrases are looked for
-    written = written_forms_begun(how, vectors, central, n_documents=vectors.n_documents)
+    written_vectors = written_forms_begun(how, vectors, central, n_documents=vectors.n_documents)
     unwanted = unwanted_words(how, texts, prepared.copy_of)
     phrases = phrases_of(how, vectors, partition, texts, titles, how.function_words.union(unwanted))
-    vectors = written()
+    vectors = written_vectors()
 
     def level(name: str, labels: Labels, phrases: LabelPhrases | None = None, **evidence: Any) -> TreeLevel:
         of_level = Partition(labels, tuple(range(int(labels.max()) + 1)))

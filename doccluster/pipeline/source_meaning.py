@@ -167,9 +167,9 @@ def read_documents(
     """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
     reader, terms = reader_for(settings.reader, settings.embeddings), settings.vectorizer or {}
-    kept = terms.get("kept_words") or ()
+    kept_words = terms.get("kept_words") or ()
     documents = read_source(
-        source, reader=reader, weighting=terms.get("weighting"), truth=columns, kept_words=kept, progress=progress
+        source, reader=reader, weighting=terms.get("weighting"), truth=columns, kept_words=kept_words, progress=progress
     )
     check_truth(columns, documents.documents)
     if wants_texts and documents.corpus is None:

@@ -345,9 +345,9 @@ def leave_out_boilerplate(
     here, *elsewhere = [samples[share] for share in shares]
     # a worker gets the texts themselves
     loaded = ([(outlet, sample[:]) for outlet, sample in share] for share in elsewhere)
-    kept = tuple(kept_words)
-    found = in_shares(repeated_by_outlet, [(here, kept), *((share, kept) for share in loaded)])
-    repeated = {outlet: lines for by_outlet in found for outlet, lines in by_outlet.items() if lines}
+    words = tuple(kept_words)
+    by_share = in_shares(repeated_by_outlet, [(here, words), *((share, words) for share in loaded)])
+    repeated = {outlet: lines for by_outlet in by_share for outlet, lines in by_outlet.items() if lines}
     if not repeated:
         return corpus, ()
     titles = corpus.column("title")

@@ -45,8 +45,8 @@ class Vectorization(ShortRepr):
             return {}
         stemming = self.vectorizer.stemming
         stemmed = ", words cut to five letters" if stemming == CUT else ", words stemmed" if stemming else ""
-        own = {"left out": self.vectorizer.added_stop_words, "kept": self.vectorizer.kept_words}
-        yours = [f", {len(tuple(words))} of your words {what}" for what, words in own.items() if words]
+        your_words = {"left out": self.vectorizer.added_stop_words, "kept": self.vectorizer.kept_words}
+        yours = [f", {len(tuple(words))} of your words {what}" for what, words in your_words.items() if words]
         treatment = f"{self._function_words_told(self.writing)}{''.join(yours)}{stemmed}"
         lines = {"languages": f"{self.writing.languages_told()}; {treatment}"}
         if words := tuple(self.vectorizer.dropped_terms or ()):
