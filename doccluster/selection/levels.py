@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -34,14 +35,19 @@ SUBTOPICS_FROM = 2.5  # the resolution; coarser levels are not subtopics
 N_DRAWS, DRAWN = 8, 0.7  # parts of the documents, and how large each is
 
 HEAP = 1 / 3  # a topic with more of the documents is none,
-SURE = 0.95  # unless its level comes back like this
+SURE = 0.95  # unless its level comes back like this,
+LARGEST_HEAP, MORE_SURE = 0.5, 0.1  # or has no more than this, and comes back so much more than levels without a heap
 TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back less are left out
 SUBTOPICS_SHARE = 0.95  # the same for subtopics, whose agreement rises to a plateau
 APART = 1.5  # how many times the clusters of a level make another one worth telling
+FINER = 1.2  # the same for subtopics of topics that are shown before sections
 MIN_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
 WEAK = 0.5  # agreement of the broadest level, below which there is little to see,
 FEW = 15  # and the most clusters that are then shown
-SURE_TOPICS = 0.78  # agreement that a level of topics reaches which is shown before weaker sections
+# agreement from which topics are shown before sections: this, so much of the share of it that sections reach, and twice
+# what the agreement of few documents may err by
+SURE_TOPICS, OF_SECTIONS = 0.47, 0.4
+MANY = 1_000  # documents whose agreement hardly errs
 SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
 WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
 MAX_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
@@ -55,7 +61,7 @@ STRUCTURE_RESOLUTIONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 N_SHUFFLES = 19  # allow p = 0.05
 # what else is asked of the agreement: lengths of documents and common terms, which both halves share, make a little
 MIN_DEVIATIONS, MIN_AGREEMENT = 8.0, 0.1
-MIN_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
+MIN_SPREAD = 1e-6  # of what is divided by: shuffling may change nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +73,7 @@ class Level(ShortRepr):
     # the mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share
     agreement: float
     smallest: float = 0.0  # a community of less than this share of the mean size is no cluster
+    parts: tuple[Level, ...] = ()  # the communities of the random parts, where they were kept
 
     @cached_property
     def sizes(self) -> Integers:
@@ -96,11 +103,15 @@ def find_levels(
     resolutions: Sequence[float] | Floats = RESOLUTIONS,
     *,
     smallest: float = 0.0,
+    with_parts: bool = False,
     rng: np.random.Generator,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> list[Level]:
-    """Return the communities of a graph at each resolution, with how far they come back in parts of it."""
+    """Return the communities of a graph at each resolution, with how far they come back in parts of it.
+
+    `with_parts` keeps those of the parts.
+    """
     n_nodes = graph.shape[0]
     parts_drawn, seeds = _drawn(n_nodes, len(resolutions), rng)
     graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in parts_drawn)]
@@ -108,7 +119,9 @@ def find_levels(
 
     def level_at(row: int) -> Level:
         whole, *parts = labels_found[row]
-        return Level(float(resolutions[row]), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest)
+        resolution, agreement = float(resolutions[row]), agreement_of_parts(parts_drawn, parts, n_nodes)
+        levels_of_parts = [Level(resolution, part, agreement, smallest) for part in parts if with_parts]
+        return Level(resolution, whole, agreement, smallest, tuple(levels_of_parts))
 
     return list(map_blocks(level_at, range(len(resolutions)), n_threads=n_threads))
 
@@ -172,8 +185,9 @@ def adjusted_rand(first: Labels, second: Labels) -> float:
 def topics_among(levels: Sequence[Level]) -> Level | None:
     """Return the coarsest level without a heap that comes back; None where no level has two clusters.
 
-    A heap is a community of more than a third of the documents, unless its level comes back almost exactly. Of the
-    others those come back whose agreement, averaged with that of their neighbours, is two thirds of the best.
+    A heap is a community of more than a third of the documents, unless its level comes back almost exactly, or is at
+    most half of them and its level comes back far more than those without. Of the others those come back whose
+    agreement, averaged with that of their neighbours, is two thirds of the best.
     """
     divided = [level for level in levels if level.n_clusters > 1]
     if not divided:
@@ -181,7 +195,10 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     agreement = np.array([level.agreement for level in divided])
     padded = np.pad(agreement, 1, mode="edge")
     smooth = (padded[:-2] + 2 * agreement + padded[2:]) / 4
-    has_no_heap = np.array([level.largest <= HEAP for level in divided]) | (agreement >= SURE)
+    largest = np.array([level.largest for level in divided])
+    has_no_heap = (largest <= HEAP) | (agreement >= SURE)
+    is_sure = agreement >= agreement[has_no_heap].max(initial=0.0) + MORE_SURE
+    has_no_heap |= (largest <= LARGEST_HEAP) & is_sure
     best = smooth[has_no_heap].max(initial=0.0)
     good = np.flatnonzero(has_no_heap & (smooth >= TOPICS_SHARE * best))
     return divided[int(good[0] if good.size else np.argmax(has_no_heap))]
@@ -213,10 +230,30 @@ def _nearly_best(levels: Sequence[Level], topics: Level | None) -> list[Level]:
 def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
     """Return the middle one of the most stable levels, where it is well apart from a coarse and a fine one.
 
-    None where the coarse level comes back nearly as well, or one of the two has about as many clusters.
+    None where the coarse level comes back nearly as well, or one of the two has about as many clusters. The fine one
+    says less of levels that are shown before the coarse one: they may be nearer to it.
     """
     level = _stable_beneath(coarse, levels)
-    return level if level is not None and fine is not None and fine.n_clusters >= APART * level.n_clusters else None
+    if level is None or fine is None or coarse is None:
+        return None
+    apart = FINER if come_first(levels, coarse, level) else APART
+    return level if fine.n_clusters >= apart * level.n_clusters else None
+
+
+def come_first(levels: Sequence[Level], sections: Level, topics: Level) -> bool:
+    """Return whether any level without a heap comes back so well that topics are shown before sections."""
+    divided = (level.agreement for level in levels if level.n_clusters > 1 and level.largest <= HEAP)
+    return max(divided, default=0.0) >= sure_from(sections, topics)
+
+
+def sure_from(sections: Level, topics: Level) -> float:
+    """Return the agreement from which topics are shown before sections.
+
+    It is higher where sections come back nearly as much, and where documents are few, so that any agreement is less
+    sure: .76 for topics of many documents where sections have .73 of their agreement, .85 where they have .95 of it.
+    """
+    uncertainty = max(0.0, 1 / math.sqrt(topics.labels.size) - 1 / math.sqrt(MANY))
+    return SURE_TOPICS + OF_SECTIONS * sections.agreement / max(topics.agreement, MIN_SPREAD) + 2 * uncertainty
 
 
 def _stable_beneath(coarse: Level | None, levels: Sequence[Level]) -> Level | None:
@@ -274,7 +311,7 @@ def find_both(
             _drawn(few.size, RESOLUTIONS.size, rng)
     else:
         near = neighbour_edges(points[few], n_threads=n_threads)
-        topics = _usual(partial(find, near, smallest=MIN_TOPIC), few.size, topics_among)
+        topics = _usual(partial(find, near, smallest=MIN_TOPIC, with_parts=True), few.size, topics_among)
     levels = {"topics": (topics, _nodes_of(few, size)), "subtopics": ([], np.full(size, -1))}
     coarse = few_among(topics, topics_among(topics))
     middle = _stable_beneath(coarse, topics)
@@ -307,15 +344,27 @@ def _coarsest(graph: CsrArray, resolutions: Floats, rng: np.random.Generator) ->
 def _usual(
     start: Callable[[], list[Level]], n_nodes: int, choose: Callable[[list[Level]], Level | None]
 ) -> list[Level]:
-    """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
-    n_starts = _n_starts(n_nodes)
-    starts = [start() for _ in range(n_starts)]
+    """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ.
 
-    def n_chosen(levels: list[Level]) -> int:
-        chosen = choose(levels)
+    Where it is far from the mean number that would be chosen for parts of the documents, it is the start that is
+    nearest to that: far steadier, but of fewer documents.
+    """
+
+    def n_chosen(levels: Sequence[Level]) -> int:
+        chosen = choose(list(levels))
         return 0 if chosen is None else chosen.n_clusters
 
-    return sorted(starts, key=n_chosen)[n_starts // 2]
+    starts = sorted((start() for _ in range(_n_starts(n_nodes))), key=n_chosen)
+    median = starts[len(starts) // 2]
+    of_parts = [n_chosen(part) for levels in starts for part in zip(*(level.parts for level in levels), strict=True)]
+    if not of_parts or not min(of_parts):
+        return median
+    usual = float(np.mean(np.log(of_parts)))
+
+    def distance(levels: list[Level]) -> float:
+        return abs(math.log(max(n_chosen(levels), 1)) - usual)
+
+    return median if distance(median) <= math.log(APART) else min(starts, key=distance)
 
 
 def _n_starts(n_nodes: int) -> int:

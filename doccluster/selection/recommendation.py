@@ -22,13 +22,12 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (
-    HEAP,
     MAX_FOR_TOPICS,
     SURE_SUBTOPICS,
-    SURE_TOPICS,
     WEAK,
     Level,
     between,
+    come_first,
     draw_rows,
     few_among,
     find_both,
@@ -320,9 +319,8 @@ def recommend(
     if wanted == "topics" and "topics" in best:  # subtopics were looked at only as far as they decide which these are
         best.pop("subtopics", None)
         levels["subtopics"] = [], levels["subtopics"][1]
-    divided = (level for level in levels["topics"][0] if level.n_clusters > 1 and level.largest <= HEAP)
-    best_agreement = max((level.agreement for level in divided), default=0.0)
-    chosen, reason = _shown(granularity, subtopics_because, best, best_agreement)
+    topics_first = "sections" in best and come_first(levels["topics"][0], best["sections"], best["topics"])
+    chosen, reason = _shown(granularity, subtopics_because, best, topics_first=topics_first)
     if chosen == next(iter(best), None) and granularity is None and best[chosen].agreement < WEAK:
         help_most = "an encoder (--encoder)" if meaning is None else "a number of your own (-k)"
         reason = f"few and broad, since the words hold little; {help_most} would help most"
@@ -419,9 +417,10 @@ def _shown(
     wanted_level: Granularity | None,
     subtopics_because: str | None,
     best: Mapping[Granularity, Level],
-    best_agreement: float,
+    *,
+    topics_first: bool,
 ) -> tuple[Granularity, str]:
-    """Return which of the levels is shown, and why; `best_agreement` is that of any level without a heap."""
+    """Return which of the levels is shown, and why; `topics_first` where topics are far more stable."""
     broadest: Granularity = next(iter(best), "topics")
     if wanted_level is not None and wanted_level in best:
         return wanted_level, "as you asked"
@@ -431,7 +430,7 @@ def _shown(
         return "subtopics", subtopics_because
     if "subtopics" in best and best["subtopics"].agreement >= SURE_SUBTOPICS:
         return "subtopics", "because random parts of the documents have nearly the same ones"
-    if len(best) > 2 and best_agreement >= SURE_TOPICS:
+    if topics_first:
         return "topics", "which random parts of the documents have too, more than the sections"
     return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
 

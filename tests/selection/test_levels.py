@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import (
     Level,
+    _usual,
     adjusted_rand,
     agreement_of_parts,
     between,
@@ -22,6 +23,7 @@ from doccluster.selection.levels import (
     finer_wanted,
     split_terms,
     subtopics_among,
+    sure_from,
     topics_among,
 )
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture
@@ -71,6 +73,46 @@ def test_a_large_cluster_of_a_level_that_comes_back_almost_exactly_is_no_heap():
     assert topics_among(sure).n_clusters == 3
 
 
+def test_a_heap_of_at_most_half_is_none_where_its_level_comes_back_far_more_than_those_without():
+    finer = [even(20, 0.7), even(40, 0.68)]
+    assert topics_among([level([230, 130, 120, 120], 0.85), *finer]).n_clusters == 4
+    assert topics_among([level([230, 130, 120, 120], 0.78), *finer]).n_clusters == 20
+    assert topics_among([level([310, 100, 100, 90], 0.94), *finer]).n_clusters == 20
+
+
+def test_topics_need_more_where_sections_come_back_as_well_and_where_documents_are_few():
+    weak, strong, topics = even(6, 0.4, n_nodes=3_000), even(6, 0.8, n_nodes=3_000), even(30, 0.8, n_nodes=3_000)
+    assert sure_from(weak, topics) == pytest.approx(0.47 + 0.5 * 0.4)
+    assert sure_from(strong, topics) == pytest.approx(0.87)
+    assert sure_from(weak, even(30, 0.8, n_nodes=1_000)) == pytest.approx(sure_from(weak, topics), abs=1e-3)
+    assert sure_from(weak, even(30, 0.8, n_nodes=300)) > sure_from(weak, topics) + 0.05
+
+
+def test_of_several_starts_the_median_is_taken_unless_parts_of_the_documents_say_otherwise():
+    def start_of(k, of_parts):
+        return [replace(even(k, 0.8), parts=tuple(even(n, 0.8) for n in of_parts))]
+
+    def usual(*numbers, of_parts):
+        starts = iter([start_of(k, of_parts) for k in numbers])
+        return _usual(lambda: next(starts), 600, topics_among)[0].n_clusters
+
+    assert usual(10, 5, 6, of_parts=[6, 8, 8]) == 6
+    assert usual(10, 5, 6, of_parts=[12, 12, 10]) == 10
+    assert usual(10, 5, 6, of_parts=[]) == 6
+
+
+def test_parts_are_kept_where_they_are_asked_for():
+    graph = neighbour_edges(make_vmf_mixture(200, 20, 4, kappa=60, random_state=1).vectors.matrix)
+    plain, kept = (
+        find_levels(graph, [1.0], with_parts=with_parts, rng=np.random.default_rng(0))[0]
+        for with_parts in (False, True)
+    )
+    assert plain.parts == ()
+    assert plain.labels.tolist() == kept.labels.tolist()
+    assert [part.labels.size for part in kept.parts] == [140] * 8
+    assert [part.n_clusters for part in kept.parts] == [4] * 8
+
+
 def test_a_community_much_smaller_than_the_mean_is_no_topic():
     assert replace(level([300, 200, 90, 6, 4, 1], 0.5), smallest=0.15).n_clusters == 3
 
@@ -99,10 +141,13 @@ def test_stories_are_no_fewer_than_topics():
 
 
 def test_a_level_between_two_is_told_where_it_comes_back_better_and_is_apart_from_both():
-    coarse, middle, fine = even(6, 0.6), even(30, 0.8), even(200, 0.7)
+    coarse, middle, fine = even(6, 0.65), even(30, 0.8), even(200, 0.7)
     found = [coarse, even(10, 0.65), middle, even(60, 0.7)]
     assert between(found, coarse, fine) is middle
     assert between(found, coarse, even(40, 0.9)) is None
+    sure = [coarse, *(replace(level, agreement=0.95) for level in found[1:])]
+    assert between(sure, coarse, even(40, 0.9)).n_clusters == 30, "topics that are shown may be nearer to subtopics"
+    assert between(sure, coarse, even(35, 0.9)) is None
     assert between(found, even(25, 0.7), fine) is None
     as_good = even(6, 0.79)
     assert between([as_good, *found[1:]], as_good, fine) is None

@@ -14,7 +14,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.lab._null_models import sample_null
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, levels, recommendation
-from doccluster.selection.levels import Level, subtopics_among, topics_among
+from doccluster.selection.levels import Level, subtopics_among, sure_from, topics_among
 from doccluster.selection.recommendation import recommend
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from doccluster.vectors.document_vectors import as_vectors
@@ -137,7 +137,7 @@ def test_a_level_is_the_same_where_no_other_is_looked_for(shape):
     assert set(subtopics.table["as"]) == {"subtopics"}
 
 
-@pytest.mark.parametrize(("n_middle", "is_sure"), [(15, True), (25, False)])
+@pytest.mark.parametrize(("n_middle", "is_sure"), [(15, True), (27, False)])
 def test_subtopics_are_looked_for_only_where_they_decide_which_topics_are_shown(monkeypatch, n_middle, is_sure):
     rows, every = directions_within_directions(n_topics=5, n_subtopics=6, size=9), np.arange(270)
     topics = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, n_middle))]
@@ -243,19 +243,21 @@ def test_topics_that_come_back_are_shown_before_weaker_sections(agreements, chos
         name: Level(1.0, np.repeat(np.arange(k), 600 // k), agreement)
         for name, k, agreement in zip(("sections", "topics", "subtopics"), (10, 60, 200), agreements, strict=True)
     }
-    name, why = recommendation._shown(None, None, levels, max(agreements[:2]))
+    topics_first = agreements[1] >= sure_from(levels["sections"], levels["topics"])
+    name, why = recommendation._shown(None, None, levels, topics_first=topics_first)
     assert name == chosen
     assert reason in why
-    assert recommendation._shown(None, "because they are dated", levels, 1.0)[0] == "subtopics"
-    assert recommendation._shown("sections", None, levels, 1.0)[0] == "sections"
+    assert recommendation._shown(None, "because they are dated", levels, topics_first=True)[0] == "subtopics"
+    assert recommendation._shown("sections", None, levels, topics_first=True)[0] == "sections"
 
 
 def test_without_the_level_that_was_asked_for_the_broadest_is_shown_and_said():
     levels = {name: Level(1.0, np.repeat(np.arange(k), 60 // k), 0.99) for name, k in (("sections", 3), ("topics", 12))}
-    shown = recommendation._shown("subtopics", None, levels, 0.99)
+    shown = recommendation._shown("subtopics", None, levels, topics_first=False)
     assert shown == ("sections", "because no subtopics are stable")
-    assert recommendation._shown(None, None, levels, 0.99) == ("sections", "the broader ones"), "of two levels"
-    assert recommendation._shown(None, "because they are dated", levels, 0.99)[0] == "sections"
+    two_levels = recommendation._shown(None, None, levels, topics_first=False)
+    assert two_levels == ("sections", "the broader ones")
+    assert recommendation._shown(None, "because they are dated", levels, topics_first=False)[0] == "sections"
 
 
 def test_weak_words_are_said(monkeypatch):
