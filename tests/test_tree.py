@@ -17,6 +17,7 @@ from doccluster.results.storage import read_json, write_json
 from doccluster.results.tree import TreeLevel, nests, tree_of
 from doccluster.retrieval.browsing import open_browser
 from doccluster.retrieval.searching import open_search
+from doccluster.selection import Recommendation
 
 THEMES = 6
 PARTS = 4  # clusters of each theme
@@ -148,6 +149,28 @@ def test_sections_of_noise_are_hidden_and_it_is_said():
     assert coarser == {}
     assert len(notes) == 1
     assert notes[0].startswith("Sections are left out: random parts of the documents do not bring them back")
+
+
+def test_there_is_no_section_of_sections():
+    rng = np.random.default_rng(0)
+    sections = np.arange(640) % 16
+    rows = np.eye(16)[sections] + 0.1 * rng.random((640, 16))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    topics = 2 * sections + (np.arange(640) // 16) % 2
+    columns = {"agreement": np.array([0.9, 0.8]), "chosen": np.array(["sections", "topics"])}
+    levels = {"sections": sections, "topics": topics}
+    numbers = {"k": 16, "sections": 16, "topics": 32, "subtopics": None}
+    choice = Recommendation(
+        **numbers, granularity="sections", reason="", has_structure=True, p_value=0.05,
+        columns=columns, n_documents=640, n_looked_at=640, levels=levels,
+    )  # fmt: skip
+    around = LevelsWork(rows, sections, np.ones(640, bool), choice, 0).around()
+    assert (around.shown, dict(around.coarser)) == ("section", {})
+    assert list(around.finer) == ["topic"]
+    assert nests(around.finer["topic"], sections)
+    assert int(around.finer["topic"].max()) == 31
+    beside = LevelsWork(rows, sections, np.ones(640, bool), replace(choice, granularity="topics"), 0).around()
+    assert list(beside.coarser) == ["section"], "topics as many have them"
 
 
 def test_the_folder_keeps_the_levels(run, tmp_path):

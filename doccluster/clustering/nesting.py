@@ -102,11 +102,12 @@ def groups_after(merges: list[Merge], n_groups: int) -> Labels:
 def number_of_groups(merges: list[Merge]) -> int:
     """Return the number of groups with the largest relative gap: going to one fewer loses many times the loss before.
 
-    It is sought from FEWEST to MOST, or to two less than there are clusters.
+    It is sought from FEWEST to MOST, or to two thirds of the clusters: more groups would tell little that these do not.
     """
     k = len(merges) + 1
     losses = {k - place: merge.loss for place, merge in enumerate(merges)}  # by how many groups there are before it
-    numbers = range(min(FEWEST, max(k - 2, 1)), min(MOST, k - 2) + 1)
+    most = min(MOST, 2 * k // 3)
+    numbers = range(max(2, min(FEWEST, most)), most + 1)
     return max(numbers, key=lambda n: losses[n] / max(losses[n + 1], GAIN), default=1)
 
 

@@ -63,7 +63,10 @@ class LevelsWork:
         shown = "topic" if self.choice is None else SINGULAR[self.choice.granularity]
         n_topics = self._number("topics") if shown == "subtopic" else 0
         k = int(self.labels.max()) + 1
-        coarser, notes = self.above(n_topics if n_topics >= FEWEST and k >= APART * n_topics else None)
+        coarser: Mapping[str, Labels] = {}
+        notes: tuple[str, ...] = ()
+        if shown != "section":  # of which there are no sections
+            coarser, notes = self.above(n_topics if n_topics >= FEWEST and k >= APART * n_topics else None)
         finer, left_out = self.below(shown)
         return LabelsOfLevels(shown, coarser, finer, (*notes, *left_out))
 

@@ -42,6 +42,9 @@ SUBTOPICS_SHARE = 0.95  # the same for subtopics, whose agreement rises to a pla
 APART = 1.5  # how many times the clusters of a level make another one worth telling
 FINER = 1.2  # the same for subtopics of topics that are shown before sections
 MIN_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
+MIDDLE = 20, 60  # clusters of a level between broad and fine ones that people want to see,
+DOCUMENTS_OF_MIDDLE = 25  # documents that each of them has on average, at least,
+MIDDLE_RETURNS, MIDDLE_SHARE = 0.6, 0.75  # and what it agrees at least, and of the best agreement
 WEAK = 0.5  # agreement of the broadest level, below which there is little to see,
 FEW = 15  # and the most clusters that are then shown
 # agreement from which topics are shown before sections: this, so much of the share of it that sections reach, and twice
@@ -264,6 +267,28 @@ def _stable_beneath(coarse: Level | None, levels: Sequence[Level]) -> Level | No
     level = good[(len(good) - 1) // 2]
     is_better = coarse.agreement < SUBTOPICS_SHARE * level.agreement
     return level if is_better and level.n_clusters >= APART * coarse.n_clusters else None
+
+
+def middle_among(levels: Sequence[Level], coarse: Level | None, topics: Level | None) -> Level | None:
+    """Return the coarsest level of 20 to 60 clusters that comes back nearly best, where neither of two others is one.
+
+    None where none has enough documents in each of them, comes back well enough, or is well apart from the coarse one.
+    """
+    lower, upper = MIDDLE
+    if coarse is None or coarse.n_clusters >= lower or (topics is not None and lower <= topics.n_clusters <= upper):
+        return None
+    upper = min(upper, coarse.labels.size // DOCUMENTS_OF_MIDDLE)
+    best = max(level.agreement for level in levels if level.n_clusters > 1)
+    least = max(MIDDLE_RETURNS, MIDDLE_SHARE * best)
+    good = [
+        level
+        for level in levels
+        if max(lower, APART * coarse.n_clusters) <= level.n_clusters <= upper
+        and level.agreement >= least
+        and level.largest <= HEAP
+    ]
+    best = max((level.agreement for level in good), default=0.0)
+    return next((level for level in good if level.agreement >= SUBTOPICS_SHARE * best), None)
 
 
 def finer_wanted(levels: Sequence[Level]) -> bool:

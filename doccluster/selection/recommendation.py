@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,6 +32,7 @@ from doccluster.selection.levels import (
     few_among,
     find_both,
     find_structure,
+    middle_among,
     spread,
     subtopics_among,
     topics_among,
@@ -60,7 +61,7 @@ class Recommendation:
         The recommended number of clusters; None when there is no structure beyond chance.
     sections, topics, subtopics : int or None
         The numbers of the broadest, of broad and of narrow clusters; `k` is one of them unless it was limited. There
-        are sections only where topics are more stable than what is above them.
+        are sections only where topics are more stable than what is above them, or 20 to 60 of them lie in between.
     granularity : {"sections", "topics", "subtopics"}
         Which of them `k` is.
     reason : str
@@ -319,7 +320,10 @@ def recommend(
     if wanted == "topics" and "topics" in best:  # subtopics were looked at only as far as they decide which these are
         best.pop("subtopics", None)
         levels["subtopics"] = [], levels["subtopics"][1]
-    topics_first = "sections" in best and come_first(levels["topics"][0], best["sections"], best["topics"])
+    broad = levels["topics"][0]
+    topics_first = "sections" in best and come_first(broad, best["sections"], best["topics"])
+    if not topics_first:
+        best = _with_middle(best, broad)
     chosen, reason = _shown(granularity, subtopics_because, best, topics_first=topics_first)
     if chosen == next(iter(best), None) and granularity is None and best[chosen].agreement < WEAK:
         help_most = "an encoder (--encoder)" if meaning is None else "a number of your own (-k)"
@@ -351,9 +355,20 @@ def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granu
     (broad, _), (narrow, _) = levels["topics"], levels["subtopics"]
     coarse = few_among(broad, topics_among(broad))
     subtopics = subtopics_among(narrow, coarse)
-    middle = between(broad, coarse, subtopics)
+    return _named(coarse, between(broad, coarse, subtopics), subtopics)
+
+
+def _named(coarse: Level | None, middle: Level | None, subtopics: Level | None) -> dict[Granularity, Level]:
+    """Return levels by their names; a coarse one is one of sections where there is one between it and subtopics."""
     by_name = zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True)
     return {name: level for name, level in by_name if level is not None}
+
+
+def _with_middle(best: Mapping[Granularity, Level], levels: Sequence[Level]) -> dict[Granularity, Level]:
+    """Return the levels with topics of a number between, where there are such and none of these are."""
+    coarse = best.get("sections", best.get("topics"))
+    middle = middle_among(levels, coarse, best["topics"] if "sections" in best else None)
+    return dict(best) if middle is None else _named(coarse, middle, best.get("subtopics"))
 
 
 def _labels_of(

@@ -7,6 +7,7 @@ from scipy.cluster import hierarchy
 from sklearn.metrics import adjusted_rand_score
 
 from doccluster.clustering.nesting import (
+    Merge,
     coarser_groups,
     groups_after,
     joins_of,
@@ -106,6 +107,13 @@ def test_the_number_is_where_merging_begins_to_cost():
     groups = coarser_groups(products)
     assert [np.unique(groups[4 * kind : 4 * kind + 4]).size for kind in range(8)] == [1] * 8
     assert coarser_groups(products, 3).max() == 2
+
+
+@pytest.mark.parametrize(("k", "most"), [(1, 1), (2, 1), (3, 2), (12, 8), (18, 12), (60, 20)])
+def test_groups_are_at_most_two_thirds_of_the_clusters(k, most):
+    """Two merges cost nothing, so that the largest gap is at two less than there are clusters."""
+    merges = [Merge(0, cluster, 1e-6 if cluster < 3 else 1.0) for cluster in range(1, k)]
+    assert number_of_groups(merges) <= most
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -21,6 +21,7 @@ from doccluster.selection.levels import (
     find_levels,
     find_structure,
     finer_wanted,
+    middle_among,
     split_terms,
     subtopics_among,
     sure_from,
@@ -155,6 +156,20 @@ def test_a_level_between_two_is_told_where_it_comes_back_better_and_is_apart_fro
     assert between([coarse], even(40, 0.7), fine) is None
     assert between(found, None, fine) is None
     assert between(found, coarse, None) is None
+
+
+def test_a_middle_level_is_told_where_none_of_20_to_60_is_and_it_comes_back():
+    found = [even(8, 0.7, n_nodes=2400), even(24, 0.69, n_nodes=2400), even(40, 0.71, n_nodes=2400)]
+    coarse, fine = found[0], even(200, 0.75, n_nodes=2400)
+    assert middle_among([*found, fine], coarse, None).n_clusters == 24
+    assert middle_among([*found, fine], coarse, fine).n_clusters == 24
+    assert middle_among([*found, fine], coarse, found[2]) is None, "there is one of that size"
+    assert middle_among([*found, fine], found[1], None) is None
+    assert middle_among([*found, even(200, 0.97, n_nodes=2400)], coarse, None) is None, "it comes back far less"
+    assert middle_among([replace(level, agreement=0.59) for level in found], coarse, None) is None
+    assert middle_among([even(8, 0.7), even(24, 0.7, n_nodes=480)], even(8, 0.7, n_nodes=480), None) is None, "few"
+    assert middle_among(found, even(18, 0.7, n_nodes=2400), None).n_clusters == 40
+    assert middle_among([], None, None) is None
 
 
 def test_finer_levels_are_looked_at_while_the_finest_is_the_best_and_comes_back():

@@ -73,6 +73,23 @@ def test_three_levels_are_sections_topics_and_subtopics(monkeypatch):
     assert found.sentence == f"60 subtopics, as you asked; {also}"
 
 
+@pytest.mark.parametrize("n_topics", [None, 90])
+def test_topics_in_the_middle_leave_what_is_shown_as_it_is(monkeypatch, n_topics):
+    rows, every = directions_within_directions(n_topics=5, n_subtopics=6, size=20), np.arange(600)
+    broad = [Level(2.0**n, every * k // 600, 0.7) for n, k in enumerate((8, 24))]
+    if n_topics is not None:
+        broad.append(Level(8.0, every * n_topics // 600, 0.75))
+    fine = [Level(16.0, every * 200 // 600, 0.6)]
+    monkeypatch.setattr(
+        recommendation, "find_both", lambda *_, **__: {"topics": (broad, every), "subtopics": (fine, every)}
+    )
+    found = choose_k(rows, random_state=0)
+    assert found.numbers == {"sections": 8, "topics": 24, "subtopics": 200}
+    assert (found.granularity, found.k) == ("sections", 8)
+    assert found.table["chosen"].tolist() == ["sections", "topics", *[""] * (len(broad) - 2), "subtopics"]
+    assert choose_k(rows, granularity="topics", random_state=0).k == 24
+
+
 def test_texts_of_planted_stories_are_subtopics():
     corpus = make_zipf_corpus(1000, n_topics=5, n_stories=20, random_state=1)
     vectors = vectorize_texts(corpus, language="none", options={}, n_threads=1).vectors
