@@ -47,8 +47,8 @@ DOCUMENTS_OF_MIDDLE = 25  # documents that each of them has on average, at least
 MIDDLE_RETURNS, MIDDLE_SHARE = 0.6, 0.75  # and what it agrees at least, and of the best agreement
 WEAK = 0.5  # agreement of the broadest level, below which there is little to see,
 FEW = 15  # and the most clusters that are then shown
-# agreement from which topics are shown before sections: this, so much of the share of it that sections reach, and twice
-# what the agreement of few documents may err by
+# agreement from which topics are shown before sections: this, so much of the share of it that sections reach, and four
+# times what the agreement of few documents may err by
 SURE_TOPICS, OF_SECTIONS = 0.47, 0.4
 MANY = 1_000  # documents whose agreement hardly errs
 SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
@@ -256,7 +256,7 @@ def sure_from(sections: Level, topics: Level) -> float:
     sure: .76 for topics of many documents where sections have .73 of their agreement, .85 where they have .95 of it.
     """
     uncertainty = max(0.0, 1 / math.sqrt(topics.labels.size) - 1 / math.sqrt(MANY))
-    return SURE_TOPICS + OF_SECTIONS * sections.agreement / max(topics.agreement, MIN_SPREAD) + 2 * uncertainty
+    return SURE_TOPICS + OF_SECTIONS * sections.agreement / max(topics.agreement, MIN_SPREAD) + 4 * uncertainty
 
 
 def _stable_beneath(coarse: Level | None, levels: Sequence[Level]) -> Level | None:

@@ -8,7 +8,7 @@ import pytest
 
 import doccluster
 from doccluster.results.document_table import DocumentTable
-from experiments.choosing_k import criteria
+from experiments.choosing_k import criteria, draws, middle
 from experiments.labels.classes import NAMES, key
 from experiments.labels.repeated import MIN_ARTICLES, excerpts_with
 from experiments.quality import steps
@@ -28,6 +28,28 @@ def test_a_rule_is_right_where_its_k_is_within_a_fifth_and_on_noise_where_it_nam
         "| near | 0.50 | 1.00 | 1.00 | nan | 1.00 | 1.00 |",
         "| far | 0.00 | 0.00 | 0.00 | nan | 0.00 | 0.00 |",
     ]
+
+
+def test_pairs_of_draws_are_counted_that_are_more_than_half_as_large_again():
+    assert draws.pairs_apart([4, 6, 7]) == (1, 3)
+    before, now = (
+        pd.DataFrame({"set": "real la1", "draw": range(4), "k": numbers}) for numbers in ([5, 4, 6, 7], [6, 6, 6, 7])
+    )
+    assert draws.table_of(before, now).splitlines()[2:] == [
+        "| la1 | 5 | **6** | 4 6 7 | 1 | 6 6 7 | 0 |",
+        "| all | | | | 1 of 3 | | 0 of 3 |",
+    ]
+
+
+def test_a_set_is_chosen_for_whole_and_in_parts():
+    rows = np.repeat(np.eye(4), 30, axis=0).repeat(10, axis=1) * (np.random.default_rng(0).random((120, 40)) < 0.5)
+    made = (rows / np.linalg.norm(rows, axis=1, keepdims=True), None, ["one"] * 120, None)
+    lines = list(draws.choices(lambda: made))
+    assert [line["draw"] for line in lines] == list(range(7))
+    assert {line["k"] for line in lines} == {4}
+    line = middle.measured(lambda: made)
+    assert (line["documents"], line["shown"], line["topics"], line["sections"]) == (120, 4, 4, "")
+    assert "agreement" not in line
 
 
 @pytest.mark.parametrize("kind", criteria.MAKERS)

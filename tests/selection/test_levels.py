@@ -86,7 +86,7 @@ def test_topics_need_more_where_sections_come_back_as_well_and_where_documents_a
     assert sure_from(weak, topics) == pytest.approx(0.47 + 0.5 * 0.4)
     assert sure_from(strong, topics) == pytest.approx(0.87)
     assert sure_from(weak, even(30, 0.8, n_nodes=1_000)) == pytest.approx(sure_from(weak, topics), abs=1e-3)
-    assert sure_from(weak, even(30, 0.8, n_nodes=300)) > sure_from(weak, topics) + 0.05
+    assert sure_from(weak, even(30, 0.8, n_nodes=300)) > sure_from(weak, topics) + 0.07
 
 
 def test_of_several_starts_the_median_is_taken_unless_parts_of_the_documents_say_otherwise():
