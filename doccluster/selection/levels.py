@@ -49,7 +49,7 @@ WEAK = 0.5  # agreement of the broadest level, below which there is little to se
 FEW = 15  # and the most clusters that are then shown
 # agreement from which topics are shown before sections: this, so much of the share of it that sections reach, and four
 # times what the agreement of few documents may err by
-SURE_TOPICS, OF_SECTIONS = 0.47, 0.4
+SURE_TOPICS, OF_SECTIONS = 0.526, 1 / 3
 MANY = 1_000  # documents whose agreement hardly errs
 SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
 WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
@@ -253,7 +253,7 @@ def sure_from(sections: Level, topics: Level) -> float:
     """Return the agreement from which topics are shown before sections.
 
     It is higher where sections come back nearly as much, and where documents are few, so that any agreement is less
-    sure: .76 for topics of many documents where sections have .73 of their agreement, .85 where they have .95 of it.
+    sure: .77 for topics of many documents where sections have .73 of their agreement, .84 where they have .95 of it.
     """
     uncertainty = max(0.0, 1 / math.sqrt(topics.labels.size) - 1 / math.sqrt(MANY))
     return SURE_TOPICS + OF_SECTIONS * sections.agreement / max(topics.agreement, MIN_SPREAD) + 4 * uncertainty

@@ -33,6 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # whose documents have dates, so that stories are shown, as a run does
 DATED = {f"real {name}" for name in ("newsroom stories", "itn_news_stream", "reuters21578", "news_stories_basil")}
+SHORT = ("agnews4k", "searchsnippets4k", "biomedical4k", "tweet", "banking77")
 CLUTO = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
 Labelled = tuple[Any, Any, Sequence[Any], Letters | None]  # unit rows, counts or None, classes, and letters
 
@@ -131,6 +132,9 @@ def real_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
     for name in CLUTO:
         if (folder / "cluto_matrices" / name).is_dir():
             sets[f"real {name}"] = lambda name=name: cluto(folder / "cluto_matrices" / name / f"{name}.mat")
+    for name in SHORT:
+        if (folder / "short_texts").is_dir():
+            sets[f"real {name}"] = lambda name=name: short(folder / "short_texts" / f"{name}.jsonl.gz")
     return sets
 
 
@@ -205,6 +209,12 @@ def ambient(place: pathlib.Path) -> Labelled:
     with gzip.open(place / "results.txt.gz", "rt", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file][1:]
     return texts_to_rows([" ".join(row[2:4]) for row in rows], [row[0].split(".")[0] for row in rows])
+
+
+def short(path: pathlib.Path) -> Labelled:
+    """Return short texts and their classes."""
+    rows = _lines(path)
+    return texts_to_rows([row["text"] for row in rows], [row["label"] for row in rows])
 
 
 def cluto(path: pathlib.Path) -> Labelled:

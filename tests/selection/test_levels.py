@@ -83,8 +83,8 @@ def test_a_heap_of_at_most_half_is_none_where_its_level_comes_back_far_more_than
 
 def test_topics_need_more_where_sections_come_back_as_well_and_where_documents_are_few():
     weak, strong, topics = even(6, 0.4, n_nodes=3_000), even(6, 0.8, n_nodes=3_000), even(30, 0.8, n_nodes=3_000)
-    assert sure_from(weak, topics) == pytest.approx(0.47 + 0.5 * 0.4)
-    assert sure_from(strong, topics) == pytest.approx(0.87)
+    assert sure_from(weak, topics) == pytest.approx(0.526 + 0.5 / 3)
+    assert sure_from(strong, topics) == pytest.approx(0.526 + 1 / 3)
     assert sure_from(weak, even(30, 0.8, n_nodes=1_000)) == pytest.approx(sure_from(weak, topics), abs=1e-3)
     assert sure_from(weak, even(30, 0.8, n_nodes=300)) > sure_from(weak, topics) + 0.07
 
