@@ -18,6 +18,7 @@ from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.run_folder import load_run, save_run
 from doccluster.results.run_tables import assignments_columns
+from doccluster.synthetic import make_zipf_corpus
 from tests.conftest import ROOT
 
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
@@ -115,6 +116,16 @@ def test_folded_copies_have_the_cluster_of_the_first_and_do_not_move_the_centroi
         np.testing.assert_allclose(run.centroids.toarray()[cluster], total / np.linalg.norm(total), atol=1e-5)
     assert list(run.partition.sizes) == sorted(run.partition.sizes, reverse=True)
     assert "30 of the documents have the cluster of the text they repeat" in " ".join(run.notes)
+
+
+def test_folded_copies_are_in_the_levels_of_the_first():
+    made = make_zipf_corpus(400, n_topics=6, near_duplicates=0.3, median_length=60, random_state=0)
+    run = run_pipeline(made, granularity="topics", fold_copies=True, measures=[])
+    assert run.copy_of is not None
+    assert len(set(run.copy_of.tolist())) < run.n_documents
+    assert [level.name for level in run.levels][-1] == "subtopic"
+    for level in run.levels:
+        np.testing.assert_array_equal(level.labels, level.labels[run.copy_of])
 
 
 def test_families_are_kept_with_the_run_and_a_repetition_folds_again(wire, tmp_path):

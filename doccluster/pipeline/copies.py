@@ -52,7 +52,8 @@ def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
     family = np.searchsorted(np.unique(first), first)
     partition, order = largest_first(fit.partition.labels[family])
     points = None if fit.points is None else fit.points[family]
-    return replace(fit.renumbered(partition.labels, order), points=points)
+    choice = None if fit.choice is None else fit.choice.for_rows(family)
+    return replace(fit.renumbered(partition.labels, order), points=points, choice=choice)
 
 
 def folding_note(first: Rows | None) -> str | None:

@@ -116,8 +116,11 @@ class Recommendation:
 
     def reordered(self, order: Labels) -> Recommendation:
         """Return the answer for rows ``order`` of an input as one for the input."""
-        places = np.argsort(order)
-        return replace(self, levels={name: labels[places] for name, labels in self.levels.items()})
+        return self.for_rows(np.argsort(order))
+
+    def for_rows(self, rows: Labels) -> Recommendation:
+        """Return the answer for some of the rows, which may repeat."""
+        return replace(self, levels={name: labels[rows] for name, labels in self.levels.items()})
 
     @property
     def table(self) -> pd.DataFrame:
