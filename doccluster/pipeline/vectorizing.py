@@ -24,6 +24,7 @@ from doccluster.text.language import (
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 from doccluster.vectors.other_vectorizers import OtherVectorizer, other_vectorizer
 from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of, weigh_counts
+from doccluster.vectors.vectorizer import keep_terms
 
 N_SHOWN = 5  # words that are left out
 SHARED_FROM = 5  # documents in parts, from which on a term has to be in two of them
@@ -156,7 +157,7 @@ def in_order_of_parts(vectors: DocumentVectors, vectorizer: TfidfVectorizer, doc
     if counts is not None and has_many_documents(document_of):
         keep = in_two_documents(counts, document_of)
         if keep.any() and not keep.all():
-            counts = vectorizer.keep_terms(keep, counts)
+            counts = keep_terms(vectorizer, keep, counts)
             matrix = unit_rows(weigh_counts(counts, vectorizer), warn=False)
             terms, display = vectorizer.get_feature_names_out(), vectorizer.display_terms_
             vectors = DocumentVectors(matrix, vectors.ids, terms, display, counts)

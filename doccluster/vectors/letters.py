@@ -17,7 +17,7 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
 from doccluster.corpus.document_parts import in_two_documents
 from doccluster.errors import NothingUsable
-from doccluster.vectors.vectorizer import TfidfVectorizer
+from doccluster.vectors.vectorizer import TfidfVectorizer, keep_terms
 
 FULL_UP_TO, NONE_FROM = 20, 35  # known words in a document on average, between which letters fade out
 FULL_WEIGHT = 1.5  # of their graph beside that of the words
@@ -86,7 +86,7 @@ def letters_of(
     except NothingUsable:
         return None
     if document_of is not None:
-        rows = vectorizer.keep_terms(in_two_documents(rows, document_of), rows)
+        rows = keep_terms(vectorizer, in_two_documents(rows, document_of), rows)
     vectorizer.weigh(rows)
     return Letters(unit_rows(rows, warn=False), weight)
 

@@ -198,19 +198,6 @@ class TfidfVectorizer(TfidfParameters):
         self._learn(counts, self._select(counts, analysis, fixed=vocabulary is not None), analysis)
         return self
 
-    def keep_terms(self, keep: Flags, counts: CsrArray) -> CsrArray:
-        """Forget some of the terms that were learned, of documents with these counts; return the counts of the others.
-
-        `keep` of shape (n_terms,): which terms stay.
-        """
-        terms, kept = self.get_feature_names_out()[keep].tolist(), sparse.csr_array(counts[:, np.flatnonzero(keep)])
-        self.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
-        for name in ("document_frequency_", "display_terms_", "idf_"):
-            if hasattr(self, name):
-                setattr(self, name, getattr(self, name)[keep])
-        self.mean_length_ = max(1.0, float(kept.sum(dtype=np.float64)) / max(counts.shape[0], 1))
-        return kept
-
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the column of each term, -1 for one that was not learned."""
         self.require_fit()
@@ -496,3 +483,17 @@ def _as_json(name: str, value: Any) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return sorted(value) if name == "stop_words" else list(value)
+
+
+def keep_terms(vectorizer: TfidfVectorizer, keep: Flags, counts: CsrArray) -> CsrArray:
+    """Let a vectorizer forget some of the terms it learned of documents with these counts; return those of the others.
+
+    `keep` of shape (n_terms,): which terms stay.
+    """
+    terms, kept = vectorizer.get_feature_names_out()[keep].tolist(), sparse.csr_array(counts[:, np.flatnonzero(keep)])
+    vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
+    for name in ("document_frequency_", "display_terms_", "idf_"):
+        if hasattr(vectorizer, name):
+            setattr(vectorizer, name, getattr(vectorizer, name)[keep])
+    vectorizer.mean_length_ = max(1.0, float(kept.sum(dtype=np.float64)) / max(counts.shape[0], 1))
+    return kept

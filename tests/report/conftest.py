@@ -10,7 +10,7 @@ import doccluster
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report
-from tests.conftest import ROOT, open_browser
+from tests.conftest import ROOT
 from tests.report.hostile import HOSTILE, LINKS, TEXTS
 
 
@@ -64,14 +64,7 @@ def hostile_report(hostile_run, tmp_path_factory):
     return write_report(hostile_run, tmp_path_factory.mktemp("hostile") / "report.html")
 
 
-@pytest.fixture(scope="package")  # no test of a report needs an event loop
-def browser():
-    """A headless Chromium of the machine, for all files of tests here."""
-    with open_browser() as chromium:
-        yield chromium
-
-
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def windows(browser):
     """The open pages of the browser by what they were opened with; none is in use between two tests."""
     kept = {}
