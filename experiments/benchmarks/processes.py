@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import pathlib
 import statistics
+import sys
 import tarfile
 import tempfile
 
-from experiments.benchmarks.harness import Session, row
+from experiments.benchmarks.harness import Session, measure_command, row
 from experiments.benchmarks.matrices import CORPORA
-from experiments.benchmarks.starting import VERB, measure_command
 
 TIMED = ("doccluster/base/worker_processes.py", "doccluster/pipeline", "doccluster/report", "doccluster/stories")
 ROUNDS = 5
+RUN = (sys.executable, "-m", "doccluster", "run")
 ALONE, DEFAULT = "--threads 1", "default"
 
 
@@ -32,7 +33,7 @@ def compare_processes(session: Session, source: pathlib.Path) -> None:
             source = pathlib.Path(f"{folder}/source")
         for turn in range(2 if session.quick else ROUNDS + 1):
             for name, options in ((DEFAULT, []), (ALONE, ALONE.split())):
-                run = [VERB, "run", str(source), "--overwrite", "-o", f"{folder}/run", *options]
+                run = [*RUN, str(source), "--overwrite", "-o", f"{folder}/run", *options]
                 figures = measure_command(run)
                 session.say(f"  {session.row}: {name}: {figures['seconds']:.1f} s")
                 if turn:
