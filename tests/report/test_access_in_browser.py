@@ -7,6 +7,9 @@ from collections import Counter
 
 import pytest
 
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.report.html import write_report
+from doccluster.synthetic import make_long_documents
 from tests.report.test_report_in_browser import CONTRAST
 
 pytestmark = pytest.mark.browser
@@ -172,3 +175,24 @@ def test_paper_has_every_cluster_however_they_are_folded(visit, report_of_many, 
     boxes = "heads => heads.map(head => head.checkVisibility() && head.getClientRects().length)"
     assert page.eval_on_selector_all(".story h3", boxes) == [1] * many.n_clusters
     assert page.locator(".further > summary:visible").count() == 0
+
+
+def test_a_stretch_of_a_document_in_parts_leads_to_its_cluster(visit, tmp_path):
+    made = make_long_documents(12, n_topics=3, n_words=900, random_state=0)
+    run = run_pipeline(made.texts, n_clusters=3, parts="auto", language="none", measures=[])
+    page = visit(write_report(run, tmp_path / "parts.html"), width=400)
+    opened(page, "strips")
+    tabs = page.locator(".tabs .page")
+    last = tabs.locator("a").last.bounding_box()
+    assert last["x"] + last["width"] <= 400, "all five tabs are seen on a phone"
+    strips = page.locator(".strip")
+    assert strips.count() == 12
+    stretch = strips.first.locator("a").first
+    place = stretch.get_attribute("href")
+    name, box = stretch.get_attribute("aria-label"), stretch.bounding_box()
+    assert "words: " in name
+    assert box["width"] >= 2
+    stretch.click()
+    page.locator(place).wait_for(state="visible")
+    assert page.locator(f"{place} h3").inner_text() == name.partition(": ")[2]
+    assert page.complaints == []
