@@ -9,6 +9,7 @@ import pytest
 from doccluster import TfidfVectorizer, assign, load_run, rerun, run, vectorize
 from doccluster.cli.main import main
 from doccluster.errors import InputError
+from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.text.boilerplate import find_repeated
 from doccluster.vectors.vectorize import choose_vectorizer
 from tests.vectors.test_even_terms import EVERYWHERE, SUBJECTS, texts_of
@@ -110,6 +111,23 @@ def test_new_documents_and_a_run_made_again_follow_the_record(folder):
     assert "writes" in set(again.vectors.terms)
     assert SUBJECTS[0][0] not in set(again.vectors.terms)
     assert len(assign(load_run(folder / "out"), [f"{SUBJECTS[1][0]} writes"])) == 1
+
+
+def test_a_word_you_keep_may_end_a_name_and_one_you_leave_out_may_not():
+    vectorizer = TfidfVectorizer(stop_words="english", added_stop_words=["Reuters"], kept_words=["will"])
+    how = Vectorization(vectorize(["the will of Reuters, a last will"], vectorizer), vectorizer, ("english",))
+    assert "will" not in how.function_words
+    assert {"reuters", "the"} <= how.function_words
+    assert how.as_you_say(frozenset({"will", "council"})) == {"council", "reuters"}
+
+
+def test_a_run_keeps_the_repeated_lines_that_have_a_word_you_keep():
+    texts = [f"The council of {word} met and spoke of little else.\nSign up now!" for (word, *_) in SUBJECTS * 2]
+    options = {"n_clusters": 2, "measures": [], "report": False}
+    usual, kept = (run(texts, vectorizer=own, **options) for own in ({}, {"kept_words": ["sign"]}))
+    assert [line["text"] for line in usual.parameters["resolved"]["boilerplate"]] == ["Sign up now!"]
+    assert kept.parameters["resolved"]["boilerplate"] == []
+    assert "sign" in set(kept.vectors.terms)
 
 
 def test_names_do_not_hold_words_of_yours(folder):
