@@ -1,5 +1,6 @@
 """A run of many documents shares its work with processes: the same bytes of all its files, however many there are."""
 
+import json
 import re
 import threading
 
@@ -69,3 +70,35 @@ def test_all_files_of_a_run_are_the_same_bytes_for_any_number_of_workers(kind, f
     for n_threads in set(files) - {1}:
         assert [name for name in files[1] if files[n_threads].get(name) != files[1][name]] == []
         assert files[n_threads].keys() == files[1].keys()
+
+
+GERMAN = "Der Rat der Stadt hat am Abend über die Brücke und das Wasser im Fluss gesprochen, und es war nicht leicht."
+ENGLISH = "The council of the town spoke about the bridge and the water in the river, and that was not easy for them."
+
+
+def test_rows_that_workers_read_count_on_from_those_before(tmp_path, monkeypatch):
+    """Lines of labels count empty documents too, and the language of all texts says what is the month of a date."""
+    for number in range(10):
+        day, text = "03/04/2026", ENGLISH if number < 3 else GERMAN
+        rows = [{"text": "" if row == number % 5 else f"{text} {number} {row}", "date": day} for row in range(6)]
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (tmp_path / "labels").write_text("\n".join(f"line {line}" for line in range(60)), encoding="utf-8")
+    files = sorted(tmp_path.glob("*.jsonl"))
+    monkeypatch.setattr(worker_processes, "MIN_DOCUMENTS", 1)
+    found = []
+    for n_threads in (1, 3):
+        with worker_processes.worker_processes(n_threads):
+            assert worker_processes.n_shares(60) == n_threads
+            corpus = doccluster.read_corpus(files, labels_file=tmp_path / "labels")
+        found.append([corpus.ids, corpus.texts, corpus.labels, corpus.column("date"), corpus.skipped])
+    assert found[1] == found[0]
+    expected = [f"line {line}" for line in range(60) if line % 6 != line // 6 % 5]
+    assert [label for ((label,),) in zip(*found[0][2].values(), strict=True)] == expected
+    assert set(found[0][3]) == {"2026-04-03"}
+    rows = [{"text": f"{ENGLISH} {row}", "date": "25/04/2026" if row == 29 else "03/04/2026"} for row in range(30)]
+    for number in range(3):  # the one date that tells days from months stands in the last file
+        lines = map(json.dumps, rows[10 * number : 10 * number + 10])
+        (tmp_path / f"day-{number}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with worker_processes.worker_processes(3):
+        corpus = doccluster.read_corpus(sorted(tmp_path.glob("day-*.jsonl")))
+    assert set(corpus.column("date")) == {"2026-04-03", "2026-04-25"}
