@@ -299,12 +299,12 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
         yield partial
-        _put_in_place(partial, final, beside / OLD)
+        _put_in_place(partial, final, _place_of_old(beside, final))
 
 
 def _put_back(beside: Path, final: Path) -> None:
     """Put back an earlier run, and the user's files, after a process was killed that had moved them away."""
-    old, partial = beside / OLD, beside / final.name
+    old, partial = _place_of_old(beside, final), beside / final.name
     # only a stranger makes links here, and what they lead to is not moved
     if not old.is_dir() or final.exists() or any(path.is_symlink() for path in (beside, old, partial)):
         return
@@ -312,6 +312,11 @@ def _put_back(beside: Path, final: Path) -> None:
         if entry.name not in OURS:  # had been moved already
             shutil.move(entry, old / entry.name)
     old.rename(final)
+
+
+def _place_of_old(beside: Path, final: Path) -> Path:
+    """Return where an earlier run waits, beside the new one, which has its own name there."""
+    return beside / (OLD if final.name.casefold() != OLD else f"{OLD}er")
 
 
 def _put_in_place(partial: Path, final: Path, old: Path) -> None:

@@ -61,6 +61,16 @@ def test_what_was_left_in_a_run_goes_with_the_next_run_there(tmp_path):
         leave(out / "report.html")
 
 
+@pytest.mark.parametrize("name", ["old", "Old", "new", "older", "lock"])
+def test_a_folder_may_have_any_name_and_be_written_again(tmp_path, name):
+    for number in ("1", "2"):
+        with new_folder(tmp_path / name, overwrite=True) as partial:
+            (partial / "run.json").write_text(number, encoding="utf-8")
+        (tmp_path / name / "mine.txt").touch()
+    assert (tmp_path / name / "run.json").read_text(encoding="utf-8") == "2"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == sorted([name, "mine.txt", "run.json"])
+
+
 def test_a_link_in_what_was_left_moves_nothing_from_where_it_leads(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
