@@ -77,7 +77,7 @@ class _Maker:
             if len({question.cluster for question in questions}) == n_clusters:
                 break
         passed_over = f"passes over {counted(len(unfit), 'cluster')} ({listed(sorted(unfit), 5)})"
-        note = f"{test} {passed_over if questions else 'is left out'}: it needs {TESTS[test][1]}."
+        note = f"The test of {test} {passed_over if questions else 'is left out'}: it needs {TESTS[test][1]}."
         return questions, note if unfit else ""
 
     def words(self, cluster: int) -> Iterator[tuple[str, Sequence[str], str]]:

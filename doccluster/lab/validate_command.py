@@ -53,9 +53,11 @@ def validate_command(
             columns = [Column(name, cells, "left", fit="cut") for name, *cells in zip(*result.rows(), strict=True)]
             print_table(columns, indent=2)
         else:
-            say(f"  {output}/coder-1 ...: page.html to answer by keyboard; sheet.csv, the same questions as a table")
-            say(f"  {len(tests)} questions for each: {', '.join(f'{n} of {test}' for test, n in n_of_test.items())}")
-            say(f"  {output}/key: what is right; keep it from the coders")
-            say(f"  with the answers in their folders: doccluster validate {run} --score {output}")
+            counts = ", ".join(f"{n} of {test}" for test, n in n_of_test.items())
+            say_below(f"{output}/coder-1 ...: page.html to answer by keyboard; sheet.csv, the same as a table", 2)
+            say_below(f"{len(tests)} questions for each: {counts}", 2)
+            say_below(f"{output}/key: what is right; keep it from the coders", 2)
+            say("  with the answers in their folders:")
+            say(f"  doccluster validate {run} --score {output}")  # to be copied, so on one line
         for note in result.notes:
             say_below(note, 2)

@@ -152,7 +152,7 @@ def test_near_copies_of_a_cluster_elsewhere_are_no_strangers_to_it(run, tmp_path
     for question in key.questions:
         (stranger,) = rows_of[question.options[question.right]]
         assert rank[stranger] >= np.count_nonzero(labels == question.cluster)
-    assert [note for note in key.notes if note.startswith("documents passes over 1 cluster (0)")]  # the largest
+    assert any(note.startswith("The test of documents passes over 1 cluster (0)") for note in key.notes)  # the largest
 
 
 def test_at_most_so_many_clusters_are_drawn_and_all_tests_draw_the_same(run, tmp_path):
@@ -177,11 +177,11 @@ def test_a_test_that_the_run_cannot_fill_is_left_out_and_said(tmp_path):
     key = two.validation(tmp_path / "two", n_coders=1)
     assert {question.test for question in key.questions} == {"words", "documents"}
     (note,) = key.notes
-    assert note.startswith("names is left out: it needs a text, its name, and three other names.")
+    assert note.startswith("The test of names is left out: it needs a text, its name, and three other names.")
     with pytest.raises(NothingUsable, match="names is left out"):
         two.validation(tmp_path / "names", tests=["names"])
     one = package.run(TEXTS, n_clusters=1, **CHEAP)
-    with pytest.raises(NothingUsable, match=r"words is left out.*documents is left out.*names is left out"):
+    with pytest.raises(NothingUsable, match=r"test of words is left out.*documents is left out.*names is left out"):
         one.validation(tmp_path / "one")
     assert not (tmp_path / "names").exists()
 
@@ -198,7 +198,7 @@ def test_clusters_of_one_document_are_passed_over_and_others_take_their_place(tm
     assert asked == {"words": {0, 1, 2, 3, 4}, "documents": {0, 1}, "names": {0, 1, 2, 3, 4}}
     (note,) = key.notes
     assert note.startswith(
-        "documents passes over 3 clusters (2, 3, 4): it needs three different texts, and one of another."
+        "The test of documents passes over 3 clusters (2, 3, 4): it needs three different texts, and one of another."
     )
     few = run.validation(tmp_path / "few", n_coders=1, n_clusters=2)
     assert {question.cluster for question in few.questions if question.test == "documents"} == {0, 1}
@@ -212,7 +212,8 @@ def test_a_matrix_with_terms_gives_words_alone_and_one_without_nothing(tmp_path)
     named = package.run(tmp_path / "rows.npy", n_clusters=4, reader={"terms": tmp_path / "terms.txt"}, **CHEAP)
     key = named.validation(tmp_path / "named", n_coders=1)
     assert {question.test for question in key.questions} == {"words"}
-    assert [note.split(":")[0] for note in key.notes] == ["documents is left out", "names is left out"]
+    left_out = [f"The test of {name} is left out" for name in ("documents", "names")]
+    assert [note.split(":")[0] for note in key.notes] == left_out
     bare = package.run(tmp_path / "rows.npy", n_clusters=4, **CHEAP)
     with pytest.raises(NothingUsable, match="words is left out"):
         bare.validation(tmp_path / "bare")
